@@ -277,6 +277,7 @@ def test_no_right_to_read(file: str, unreadable: Callable[[str], Path]) -> None:
     ("ask", "says"),
     [
         (lambda t: load("x", engine="trubo"), "engine='trubo' is not one of auto, core"),
+        (lambda t: load(""), "the name of the model is empty; give a name or a path"),
         (lambda t: load("x", device="gpu0"), "device='gpu0' cannot be used; choose from cpu"),
         (lambda t: load("x", device="meta"), "device='meta' cannot be used; choose from cpu"),
         (lambda t: load("x", device=""), "device='' cannot be used; choose from cpu"),

@@ -101,6 +101,12 @@ def test_a_link_stays_a_link_and_a_pipe_a_pipe(tmp_path: Path) -> None:
     assert Path("/dev/null").is_char_device()
 
 
+def test_a_pipe_that_only_a_link_names_is_written_to() -> None:
+    script = "from allyouneed.files import write_whole; write_whole('/dev/stdout', 'through')"
+    done = subprocess.run([sys.executable, "-c", script], stdout=subprocess.PIPE, check=True)
+    assert done.stdout == b"through"
+
+
 def test_permissions_are_those_of_any_new_file(tmp_path: Path) -> None:
     (tmp_path / "plain").touch()
     with whole_file(tmp_path / "model") as beside:

@@ -71,6 +71,11 @@ def needs_torch(purpose: str) -> Iterator[None]:
         ) from error
 
 
+def counted(count: int, noun: str) -> str:
+    """A count and its noun for a message: "1 thread", "2 threads"."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
 def nearest(word: str, candidates: Iterable[str]) -> str | None:
     """The candidate most similar to a mistyped word; None if no candidate is similar."""
     import difflib

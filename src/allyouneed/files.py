@@ -30,10 +30,11 @@ def whole_file(path: str | Path) -> Iterator[Path]:
     Raises:
         OSError: no room, no permission, or a folder at `path`.
     """
-    path = Path(path).resolve()
+    path = Path(path)
     if path.exists() and not path.is_file() and not path.is_dir():
-        yield path
+        yield path  # not resolved: a pipe at /dev/stdout has no other name
         return
+    path = path.resolve()
     beside = _beside(path)
     try:
         try:

@@ -1,7 +1,9 @@
 """`allyouneed train --dry-run`: a plan by arithmetic, at once, for every packaged recipe."""
 
+import gzip
 import json
 import os
+import re
 import resource
 import subprocess
 import sys
@@ -16,6 +18,8 @@ from allyouneed.core.encoder_only import build_encoder_only
 from allyouneed.core.transformer import Transformer
 from allyouneed.data import sizes
 from allyouneed.data.corpus import Corpus
+from allyouneed.data.lines import count_lines
+from allyouneed.data.readers import read_pairs
 from allyouneed.data.root import VARIABLE, data_root
 from allyouneed.data.sizes import corpus_size, text_size
 from allyouneed.errors import DataError
@@ -95,6 +99,8 @@ def test_missing_files_are_named_and_the_rest_is_told(
     assert "# 500 steps in all" in done.lines
     assert "per step" not in done.out
     assert "note: 2 files or models are missing; training needs them" in done.err
+    done = call("train", "reverse", 'data.train=[{source="s.tsv"}]', "--dry-run")
+    assert "note: 1 file or model is missing; training needs it" in done.err
 
 
 def test_what_is_damaged_is_an_error(
@@ -113,6 +119,32 @@ def test_what_is_damaged_is_an_error(
         assert words in done.err
     with pytest.raises(DataError, match="is a folder or a pipe"):
         text_size(tmp_path / "pipe.tsv")
+
+
+@pytest.mark.parametrize("block", [1 << 10, sizes.AT_ONCE])
+def test_the_lines_before_damage_are_counted(
+    block: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As training counts them."""
+    monkeypatch.setattr(sizes, "AT_ONCE", block)
+    path = tmp_path / "cut.tsv.gz"
+    whole = gzip.compress("".join(f"line {n}\tZeile {n * n}\n" for n in range(9000)).encode())
+    path.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(DataError, match=r"cut short after line \d{4} ") as counted:
+        count_lines(path)
+    with pytest.raises(DataError, match=re.escape(str(counted.value))):
+        corpus_size(Corpus(path))
+
+
+def test_two_files_of_different_lengths_are_the_error_of_training(tmp_path: Path) -> None:
+    source, target = tmp_path / "s.txt", tmp_path / "t.txt"
+    source.write_text("a\n" * 2000)
+    target.write_text("b\n" * 1499 + "b")
+    with pytest.raises(DataError) as trained:
+        list(read_pairs(Corpus(source, target)))
+    with pytest.raises(DataError, match=r"has 2,000 lines, .*has 1,500") as counted:
+        corpus_size(Corpus(source, target))
+    assert str(counted.value) == str(trained.value)
 
 
 def test_measuring_belongs_to_a_dry_run(call: Any) -> None:
@@ -156,8 +188,6 @@ def test_a_large_file_is_estimated_from_its_beginning(
 def test_a_small_file_that_unpacks_to_very_much_is_not_unpacked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import gzip
-
     path = tmp_path / "bomb.tsv.gz"
     path.write_bytes(gzip.compress(b"a\tb\n" * 500_000))
     monkeypatch.setattr(sizes, "MOST_TEXT", 1 << 18)

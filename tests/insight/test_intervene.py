@@ -215,6 +215,14 @@ def test_a_patched_memory_is_another_source(model: Transformer, pair: Pair) -> N
     assert score_targets(model, noise, target_BT[:1, 1:])[0] != pytest.approx(expected[0])
 
 
+def test_an_unknown_keyword_is_told_what_there_is(model: Transformer) -> None:
+    keywords = "the keywords are switch_off, edit, scale, patch"
+    unknown: Any = {"bogus": 1}
+    complaint = f"bogus: no keyword of intervene; {keywords}"
+    with pytest.raises(UsageError, match=complaint), intervene(model, **unknown):
+        raise AssertionError("it began")
+
+
 @pytest.mark.parametrize(
     "what",
     [

@@ -403,6 +403,7 @@ def test_a_normaliser_is_kept_and_an_unknown_one_is_told(
         ("decoder_layers", 10**9, "decoder_layers=1000000000"),
         ("d_ff", 10**12, "d_ff=1000000000000"),
         ("max_positions", 10**12, "max_positions=1000000000000 needs a table of"),
+        ("max_positions", 10**7, "max_positions=10000000 must be at most 1,048,576"),
     ],
 )
 @pytest.mark.parametrize("engine", ["core", "auto"])

@@ -60,6 +60,18 @@ def test_options_by_name(keywords: dict[str, Any], options: Any, babbler: Transl
         ({"no-protect": True}, r"'no-protect' is no keyword of a call; use protect=False"),
         ({"protect": 5}, r"protect=5 must be True, False or a list of regular expressions"),
         ({"protect": [5]}, r"protect=\[5\] must be True, False or a list of regular expressions"),
+        ({"greedy": True}, r"'greedy' is no keyword of a call; use beam=1"),
+        ({"model": "en-de"}, r"'model' is no keyword of a call; give it to allyouneed\.load"),
+        ({"resume": True}, r"'resume' is no keyword of a call; it is an option of `allyouneed tr"),
+        ({"debug": True}, r"'debug' is no keyword of a call; it is an option of `allyouneed tr"),
+        ({"alignment": True}, r"'alignment' is no option of the search; did you mean alignments"),
+        ({"glossary": {}}, r"'glossary' is no option of the search; did you mean terms\?"),
+        ({"src": "en"}, r"'src' is no option of the search; did you mean source\?"),
+        ({"tgt": "de"}, r"'tgt' is no option of the search; did you mean target\?"),
+        ({"temperature": 0}, r"temperature=0 must be above 0; .* use greedy search: beam=1"),
+        ({"sample": "yes"}, r"sample='yes' cannot be used; give True or False"),
+        ({"alignments": "x"}, r"alignments='x' cannot be used; give True or False"),
+        ({"prefix": 5}, r"prefix=5 is no text; give a str$"),
         ({"zzz": 1}, r"'zzz' is no option of the search; there are beam, n_best, .*temperature"),
         ({"sample": True, "length_penalty": 1.0}, r"length_penalty: not an option of sampling"),
         ({"sample": False, "top_k": 1}, r"top_k: not an option of beam search"),
@@ -74,7 +86,9 @@ def test_wrong_options(keywords: dict[str, Any], complaint: str, babbler: Transl
         babbler(TEXT, **keywords)
 
 
-@pytest.mark.parametrize("text", [None, 5, b"bytes", [None], ["a", 5], {"a": 1}.values()])
+@pytest.mark.parametrize(
+    "text", [None, 5, b"bytes", [None], ["a", 5], {"a": 1}.values(), {"a"}, {"a": 1}]
+)
 def test_what_is_no_text(text: Any, babbler: Translator) -> None:
     with pytest.raises(UsageError, match="is no text; give a str, or a list of them"):
         babbler(text)
@@ -97,10 +111,11 @@ def test_every_option_of_the_command_line_is_a_keyword_or_answered() -> None:
             groups.TranslationSearch,
             groups.TranslationResults,
             groups.TranslationProtection,
+            groups.Documents,
             Running,
         )
         for field in fields(group)
-    } - {"debug"}
+    } | {"model"}
     assert options <= keywords | {*NAMES, *PLACES}
     assert not keywords & {*NAMES, *PLACES}
     assert {*NAMES.values()} <= keywords
@@ -130,6 +145,7 @@ def test_options_of_a_stream_by_name(
         ({"beams": 4}, "'beams' is no option of the search; did you mean beam"),
         ({"beam": 2, "options": BeamOptions(beam=1)}, "beam=2, n_best=1 and options were given"),
         ({"beam": 2, "sample": True}, "beam=2 is for beam search, not for sampling"),
+        ({"prefix": 5}, "prefix=5 is no text; give a str$"),
     ],
     ids=str,
 )

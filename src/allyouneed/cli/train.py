@@ -111,7 +111,9 @@ def _show_plan(planned: dict[str, Any], json: bool) -> None:
     """Prints a plan. Ends the verb with exit code 1 if a file is missing."""
     result(as_json(planned) if json else as_text(planned))
     if missing := planned.get("missing"):
-        note(f"{len(missing)} files or models are missing; training needs them")
+        few = len(missing) == 1
+        absent = "1 file or model is" if few else f"{len(missing)} files or models are"
+        note(f"{absent} missing; training needs {'it' if few else 'them'}")
         raise typer.Exit(1)
 
 

@@ -13,6 +13,7 @@ from urllib.request import Request, urlopen
 from allyouneed.data.lock import locked
 from allyouneed.data.published import DataSet
 from allyouneed.errors import DataError, UsageError
+from allyouneed.files import put_in_place
 
 TRIES = 5
 WAIT_S = 1.0  # seconds before the second try; doubled before each further one
@@ -90,7 +91,7 @@ def _bring(url: str, path: Path, checksum: str, progress: Progress) -> None:
             f"{url}: the downloaded file has the checksum {found}, not {checksum}: it was damaged "
             "in transfer, or the publisher changed it; try again, or name a mirror with --from"
         )
-    partial.replace(path)
+    put_in_place(partial, path)
 
 
 def _check_same(path: Path, url: str, checksum: str) -> None:

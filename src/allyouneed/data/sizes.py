@@ -12,7 +12,7 @@ from pathlib import Path
 from allyouneed.data.contents import file_state
 from allyouneed.data.corpus import Corpus
 from allyouneed.data.lines import DAMAGE, DECOMPRESSORS, Decompressed, read_lines
-from allyouneed.data.readers import read_pairs
+from allyouneed.data.readers import out_of_step, read_pairs
 from allyouneed.data.report import DataReport
 from allyouneed.errors import DataError
 
@@ -57,7 +57,7 @@ def text_size(path: Path) -> TextSize:
         with path.open("rb") as raw:
             file = raw if begin is None else io.BufferedReader(Decompressed(raw, begin), AT_ONCE)
             while chunk and raw.tell() < MOST_STORED and text < MOST_TEXT:
-                chunk = file.read(AT_ONCE)
+                chunk = file.read1(AT_ONCE)  # `read` would lose what comes before damage
                 lines, text, last = lines + chunk.count(b"\n"), text + len(chunk), chunk or last
             share = raw.tell() / max(stored, 1)
             whole = not chunk or not file.read(1)
@@ -76,7 +76,8 @@ def corpus_size(corpus: Corpus) -> CorpusSize:
     """The size of a corpus.
 
     Raises:
-        DataError: a file is missing or damaged, or the first lines cannot be read as pairs.
+        DataError: a file is missing or damaged, the first lines cannot be read as pairs, or the two
+            files have different numbers of lines.
     """
     report = DataReport([corpus.name])
     pairs = list(islice(read_pairs(corpus, report), SAMPLE))
@@ -88,6 +89,9 @@ def corpus_size(corpus: Corpus) -> CorpusSize:
         times = rows / len(pairs)
         return CorpusSize(rows, times * own[0], times * own[1], exact=True)
     sizes = {path: text_size(path) for path in corpus.files}
+    counted = {path: int(size.lines) for path, size in sizes.items() if size.exact}
+    if len(counted) == len(corpus.files) and len(set(counted.values())) > 1:
+        raise out_of_step(*counted.items())
     read = pairs[-1].line
     first, last = corpus.files[0], corpus.files[-1]
     source, target = (last, first) if corpus.swapped else (first, last)

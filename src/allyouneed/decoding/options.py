@@ -149,7 +149,7 @@ class SamplingOptions(SearchOptions):
         if not 0.0 < self.temperature < math.inf:
             raise UsageError(
                 f"temperature={self.temperature} must be above 0; for the most probable token "
-                "at each step, use greedy search"
+                "at each step, use greedy search: beam=1"
             )
         if not 0.0 < self.top_p <= 1.0:
             raise UsageError(f"top_p={self.top_p} must be above 0 and at most 1")

@@ -3,10 +3,11 @@
 B rows · H heads · T queries or positions · S keys · D d_model · K head width
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from typing import Any
+from inspect import signature
+from typing import Any, Never
 
 import torch
 from torch import Tensor, nn
@@ -51,6 +52,7 @@ def intervene(
     edit: Mapping[str, Edit | Sequence[Edit]] | None = None,
     scale: Mapping[str, float] | None = None,
     patch: Mapping[str, Tensor | Patch] | None = None,
+    **unknown: Never,
 ) -> Iterator[None]:
     """Changes the model inside the `with` block, where it translates, scores and trains as usual.
 
@@ -75,10 +77,11 @@ def intervene(
     model is unchanged.
 
     Raises:
-        UsageError: a name does not exist (the message lists the names), or an edit or patch cannot
-            be used. Both are checked before anything is changed.
+        UsageError: a keyword or a name does not exist (the message lists those that do), or an edit
+            or patch cannot be used. All are checked before anything is changed.
         ShapeError: while running, a matrix, cell or patch does not fit the run.
     """
+    _refuse(unknown)
     model = core_model(looked_into)
     names = [switch_off] if isinstance(switch_off, str) else switch_off
     scales = [*(scale or {}).items(), *((name, 0.0) for name in names)]
@@ -103,6 +106,16 @@ def intervene(
         for name, factor in scales:
             _set_scale(model, name, factor, stack)
         yield
+
+
+def _refuse(unknown: Collection[str]) -> None:
+    """Raises UsageError if there are unknown keywords; the message lists the known ones."""
+    if unknown:
+        parameters = signature(intervene).parameters.values()
+        known = [one.name for one in parameters if one.kind is one.KEYWORD_ONLY]
+        raise UsageError(
+            f"{', '.join(unknown)}: no keyword of intervene; the keywords are {', '.join(known)}"
+        )
 
 
 def _listed(edits: Edit | Sequence[Edit]) -> Sequence[Edit]:

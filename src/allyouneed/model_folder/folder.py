@@ -161,6 +161,7 @@ def open_model_folder(name_or_path: str | Path) -> ModelFolder:
     may be the name of an imported model (`places.models_home`).
 
     Raises:
+        UsageError: the name is empty, or neither a text nor a path.
         ModelFolderError: no such folder or name, no model in the folder, or a format that this
             version does not read. The message says what to do.
     """
@@ -272,6 +273,8 @@ def _locate(name_or_path: str | Path) -> Path:
         raise UsageError(
             f"{shortened(name_or_path)} is no model; give a name or the path of a model folder"
         )
+    if name_or_path == "":  # as a path, it is the working directory
+        raise UsageError("the name of the model is empty; give a name or a path")
     known = bundled_models()
     if isinstance(name_or_path, str) and name_or_path in known:
         return bundled_folder(name_or_path)

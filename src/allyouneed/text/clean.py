@@ -3,6 +3,7 @@
 import re
 
 from allyouneed.checks import expect
+from allyouneed.errors import counted
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -23,5 +24,5 @@ def clean(text: str) -> tuple[str, list[str]]:
     if first is None:
         return text, []
     cleaned, count = _SURROGATE.subn("\ufffd", text)
-    place = f"{count} lone surrogate{'s' if count > 1 else ''}, the first at character"
+    place = f"{counted(count, 'lone surrogate')}, the first at character"
     return cleaned, [f"{place} {first.start() + 1}, replaced by U+FFFD: UTF-8 cannot hold them"]

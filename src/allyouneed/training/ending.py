@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from allyouneed.errors import counted
 from allyouneed.training.recipe.sections import TrainingSection
 from allyouneed.training.state import State
 
@@ -22,13 +23,14 @@ class Ending:
 def ending(training: TrainingSection, state: State) -> Ending | None:
     """The limit of the recipe that a run has reached in this state; None if it goes on."""
     if training.steps is not None and state.step >= training.steps:
-        return Ending(f"{training.steps} steps done")
+        return Ending(f"{counted(training.steps, 'step')} done")
     if training.epochs is not None and state.epoch >= training.epochs:
-        return Ending(f"{training.epochs} epochs done")
+        return Ending(f"{counted(training.epochs, 'epoch')} done")
     if training.max_minutes is not None and state.seconds >= 60 * training.max_minutes:
-        return Ending(f"{training.max_minutes:g} minutes have passed")
+        passed = "minute has passed" if training.max_minutes == 1 else "minutes have passed"
+        return Ending(f"{training.max_minutes:g} {passed}")
     if training.patience is not None and state.validations_since_best >= training.patience:
-        return Ending(f"no better for {training.patience} validations")
+        return Ending(f"no better for {counted(training.patience, 'validation')}")
     return None
 
 

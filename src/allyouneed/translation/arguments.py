@@ -1,24 +1,30 @@
 """Checks of the arguments of a translator's call."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from allyouneed.checks import expect, expect_list, shortened
 from allyouneed.errors import UsageError
 
 
-def texts_of(text: str | Iterable[str], prefix: str = "") -> list[str]:
+def texts_of(text: str | Iterable[str]) -> list[str]:
     """The texts of a call as a list.
 
     Raises:
-        UsageError: a text or the prefix is not a str.
+        UsageError: a text is not a str, or the texts are a set or a mapping.
     """
-    if isinstance(text, bytes) or not isinstance(text, Iterable):
+    if isinstance(text, bytes | set | frozenset | Mapping) or not isinstance(text, Iterable):
         raise UsageError(f"{shortened(text)} is no text; give a str, or a list of them")
     texts = [text] if isinstance(text, str) else list(text)
-    for one in (*texts, prefix):
+    for one in texts:
         if not isinstance(one, str):
             raise UsageError(f"{shortened(one)} is no text; give a str, or a list of them")
     return texts
+
+
+def check_prefix(prefix: str) -> None:
+    """Raises UsageError for a prefix that is not a str."""
+    if not isinstance(prefix, str):
+        raise UsageError(f"prefix={shortened(prefix)} is no text; give a str")
 
 
 def check_many(method: str, *texts: Iterable[str]) -> None:

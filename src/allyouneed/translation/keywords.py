@@ -4,9 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any, TypedDict
 
+from allyouneed.checks import expect
 from allyouneed.decoding.length_penalty import LengthPenalty, Wu
 from allyouneed.decoding.options import BeamOptions, SamplingOptions, SearchOptions, Stop
 from allyouneed.errors import UsageError, nearest
+from allyouneed.translation.arguments import check_prefix
 from allyouneed.translation.request import Options
 from allyouneed.translation.terms.files import Terms
 
@@ -59,7 +61,11 @@ class Keywords(LineKeywords, total=False):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """The keywords of a call as one value: `TextKeywords`, and the options of the search."""
+    """The keywords of a call as one value: `TextKeywords`, and the options of the search.
+
+    Raises:
+        UsageError: the prefix is not a str, or `alignments` is not a bool.
+    """
 
     options: Options
     prefix: str = ""
@@ -69,6 +75,10 @@ class Call:
     protect: bool | Sequence[str] = True
     terms: Terms | None = None
 
+    def __post_init__(self) -> None:
+        check_prefix(self.prefix)
+        expect(self.alignments, bool, "alignments", "True or False")
+
     @property
     def keywords(self) -> dict[str, Any]:
         """The call as the keywords of another one."""
@@ -76,12 +86,14 @@ class Call:
 
 
 NAMES = {
+    "alignment": "alignments",
     "alpha": "length_penalty",
     "beam_size": "beam",
     "beams": "beam",
     "do_sample": "sample",
     "from": "source",
     "from_": "source",
+    "glossary": "terms",
     "max_decoding_length": "max_length",
     "max_new_tokens": "max_length",
     "nbest": "n_best",
@@ -93,23 +105,31 @@ NAMES = {
     "sampling_topk": "top_k",
     "sampling_topp": "top_p",
     "source_lang": "source",
+    "src": "source",
     "target_lang": "target",
+    "tgt": "target",
     "to": "target",
 }
 """Names of the command line and of other libraries, each with the keyword for it here."""
 PLACES = {
+    **dict.fromkeys(
+        ("bilingual", "format", "keys", "memory", "resume", "update_memory"),
+        "it is an option of `allyouneed translate` for files",
+    ),
+    **dict.fromkeys(
+        ("device", "engine", "model", "threads", "vocabulary_selection"),
+        "give it to allyouneed.load",
+    ),
     "attention": "call translator.attention(text, translation)",
-    "device": "give it to allyouneed.load",
-    "engine": "give it to allyouneed.load",
+    "debug": "it is an option of `allyouneed translate`; translator.engine names the engine",
+    "greedy": "use beam=1",
     "json": "every result has to_dict()",
     "no_protect": "use protect=False",
     "output": "write the text of the result to the file yourself",
     "scores": "every result has average_log_likelihood, probability and confidence",
     "stream": "call translator.stream(text)",
-    "threads": "give it to allyouneed.load",
-    "vocabulary_selection": "give it to allyouneed.load",
 }
-"""Options of the command line that are no keywords of a call, each with what to do in Python."""
+"""Words of the command line that are no keywords of a call, each with what to do in Python."""
 
 LENGTHS = frozenset(SearchOptions.__dataclass_fields__)
 SEARCHING = frozenset(BeamOptions.__dataclass_fields__) - LENGTHS
@@ -155,6 +175,7 @@ def search_options(
         if name not in SearchKeywords.__annotations__:
             raise UsageError(_unknown(name))
     sample = given.pop("sample", not DRAWING.isdisjoint(given))
+    expect(sample, bool, "sample", "True or False")
     if misplaced := sorted(given.keys() & (SEARCHING if sample else DRAWING)):
         raise UsageError(
             f"{', '.join(misplaced)}: not an option of "

@@ -10,7 +10,7 @@ from typing import Any, Unpack, overload
 from allyouneed.checks import expect_list
 from allyouneed.decoding.options import BeamOptions, at_least, check_streamable
 from allyouneed.pipeline import ahead
-from allyouneed.translation.arguments import check_many, check_tags, texts_of
+from allyouneed.translation.arguments import check_many, check_prefix, check_tags, texts_of
 from allyouneed.translation.found import Found
 from allyouneed.translation.job import Job
 from allyouneed.translation.keywords import (
@@ -125,7 +125,7 @@ class Translator(OpenedModel):
             protect=protect,
             terms=terms,
         )
-        texts = texts_of(text, prefix)
+        texts = texts_of(text)
         if relay := self._relay(call.source, call.target):
             found = relay(texts, **call.keywords)
         else:
@@ -254,7 +254,7 @@ class Translator(OpenedModel):
     def _chunks(self, chunks: Iterable[Sequence[str]], call: Call) -> Iterator[list[Translation]]:
         """The translations of each chunk. Arguments that cannot be used are refused at once."""
         if relay := self._relay(call.source, call.target):
-            texts = (texts_of(chunk, call.prefix) for chunk in chunks)
+            texts = (texts_of(chunk) for chunk in chunks)
             return relay.translate_chunks(texts, **call.keywords)
         return self._pipelined(chunks, self._request(call))
 
@@ -294,6 +294,7 @@ class Translator(OpenedModel):
         Raises:
             UsageError: a search that cannot be streamed, or a prefix or languages that do not fit.
         """
+        check_prefix(prefix)
         if relay := self._relay(source, target):
             how: dict[str, Any] = {"options": options, "beam": beam, "prefix": prefix, **search}
             return relay.stream(text, protect=protect, **how)
@@ -305,7 +306,7 @@ class Translator(OpenedModel):
             set_phrases=self.rules.set_phrases,
         )
         check_streamable(request.options)
-        [text] = texts_of([text], prefix)
+        [text] = texts_of([text])
         sifted = Sifted.of([text], request, self.segmenter.normaliser)
         if sifted.is_parted:
 

@@ -457,3 +457,4 @@ def test_as_many_threads_as_processors(model_folder: Path, library: object) -> N
     folder = open_model_folder(model_folder)
     assert NativeEngine.open(folder).threads == processors() >= 1
     assert NativeEngine.open(folder, threads=3).description.endswith(", 3 threads")
+    assert NativeEngine.open(folder, threads=1).description.endswith(", 1 thread")

@@ -27,7 +27,7 @@ from allyouneed.engine.native.library import Library, find_library
 from allyouneed.engine.native.packed import PackedModel
 from allyouneed.engine.native.packed_cache import open_packed
 from allyouneed.engine.native.worker import Worker
-from allyouneed.errors import AllYouNeedError, ModelFolderError, ShapeError
+from allyouneed.errors import AllYouNeedError, ModelFolderError, ShapeError, counted
 from allyouneed.model_folder.folder import ModelFolder
 from allyouneed.pipeline import processors
 
@@ -92,7 +92,7 @@ class NativeEngine:
     @property
     def description(self) -> str:
         """A description in words, such as "int8, native (AVX-512 VNNI), 2 threads"."""
-        return f"{self.precision}, native ({self.library.units}), {self.threads} threads"
+        return f"{self.precision}, native ({self.library.units}), {counted(self.threads, 'thread')}"
 
     @property
     def config(self) -> TransformerConfig:

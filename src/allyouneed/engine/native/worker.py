@@ -22,7 +22,7 @@ from allyouneed.engine.leaving import Leaving
 from allyouneed.engine.native import bindings
 from allyouneed.engine.native.interruption import Interrupted, Watch
 from allyouneed.engine.native.packed import PackedModel
-from allyouneed.errors import AllYouNeedError, ShapeError
+from allyouneed.errors import AllYouNeedError, ShapeError, counted
 
 Number = TypeVar("Number", bound=np.generic)
 Ids = Sequence[Sequence[int]]
@@ -57,8 +57,8 @@ class Worker:
         self.pointer = library.aya_worker_new(self.model.pointer, self.threads, error)
         if not self.pointer:
             raise AllYouNeedError(
-                f"{self.threads} threads cannot be started: {error.value.decode()}; free some "
-                "memory, or use fewer threads"
+                f"{counted(self.threads, 'thread')} cannot be started: {error.value.decode()}; "
+                "free some memory, or use fewer threads"
             )
         self.threads = library.aya_worker_threads(self.pointer)
 

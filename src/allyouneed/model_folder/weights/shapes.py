@@ -15,6 +15,7 @@ from allyouneed.errors import ModelFolderError
 Shape = tuple[int, ...]
 FLOAT = 4  # bytes
 MOST_WEIGHTS_A_BYTE = 4  # int8 has 1 weight per byte; the margin allows for weights not stored
+MOST_POSITIONS = 1 << 20  # also in the native engine
 CHEAP = 1 << 24  # weights; a smaller model is built anyway, since the file's reader explains better
 SCALE = ".scale"  # an int8 matrix NAME is stored with its rows' scales NAME.scale
 
@@ -50,8 +51,8 @@ def check_size(config: TransformerConfig, source: Path) -> None:
     """Compares a configuration with the size of the weights file `source`, before building a model.
 
     Raises:
-        ModelFolderError: the model has more weights than the file can hold, or a table of positions
-            larger than this machine's memory.
+        ModelFolderError: the model has more weights than the file can hold, a table of positions
+            larger than this machine's memory, or more positions than 2^20.
     """
     said = f"{source.parent} does not fit its config"
     numbers, size = count_weights(config), source.stat().st_size if source.is_file() else None
@@ -68,6 +69,11 @@ def check_size(config: TransformerConfig, source: Path) -> None:
             f"{said}: max_positions={config.max_positions} needs a table of "
             f"{FLOAT * count_positions(config):,} bytes, and this machine has {memory:,}; "
             "lower max_positions"
+        )
+    if config.max_positions > MOST_POSITIONS:
+        raise ModelFolderError(
+            f"{source.parent}: max_positions={config.max_positions} must be at most "
+            f"{MOST_POSITIONS:,}; lower it in the config"
         )
 
 
