@@ -13,7 +13,7 @@ from allyouneed.engine.native import why_not
 
 ROOT = Path(__file__).resolve().parents[2]
 FIGURES = re.compile(r"(\d+) files(?:,| and) (\d+) calls between files")
-NEAR = 0.1  # a change of the code may pass a file more; the way differs a little with the machine
+NEAR = 0.2  # a change of the code may pass a file more; processors take different ways
 
 
 @pytest.mark.skipif(why_not(BASE) is not None, reason="the native engine does not run here")
