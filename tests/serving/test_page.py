@@ -199,15 +199,20 @@ def test_files_are_dropped(page: Any) -> None:
     assert page.input_value("#text") == HELLO
 
 
-def test_the_glossary_is_used_and_kept(page: Any) -> None:
-    expect = playwright.expect
+def translate_with_term(page: Any, term: str, wanted: str) -> None:
+    """Types a text, and a term of it into the glossary, and waits for its translation."""
     page.fill("#text", HELLO)
     page.wait_for_selector(".word")
     page.click("#glossary summary")
-    page.fill("#term", "dog")
-    page.fill("#wanted", "Hund")
+    page.fill("#term", term)
+    page.fill("#wanted", wanted)
     page.keyboard.press("Enter")
-    expect(page.locator("#translation")).to_contain_text("Hund")
+    playwright.expect(page.locator("#translation")).to_contain_text(wanted)
+
+
+def test_the_glossary_is_used_and_kept(page: Any) -> None:
+    expect = playwright.expect
+    translate_with_term(page, "dog", "Hund")
     assert page.inner_text("#glossary-count").strip() == "(1)"
     page.reload()
     page.fill("#text", HELLO)
@@ -252,13 +257,7 @@ def test_a_direction_through_english_says_what_it_lacks(through_english: Any) ->
 def test_a_glossary_is_for_its_own_language_where_that_is_detected(through_english: Any) -> None:
     page, expect = through_english, playwright.expect
     page.select_option("#target", "fr")
-    page.fill("#text", HELLO)
-    page.wait_for_selector(".word")
-    page.click("#glossary summary")
-    page.fill("#term", "dog")
-    page.fill("#wanted", "chien")
-    page.keyboard.press("Enter")
-    expect(page.locator("#translation")).to_contain_text("chien")
+    translate_with_term(page, "dog", "chien")
     german = "Der Hund schläft unter dem Tisch."
     page.fill("#text", german)
     expect(page.locator("#translation")).to_have_text(german)

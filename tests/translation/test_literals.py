@@ -340,3 +340,8 @@ def test_confidence_of_texts_with_literals(english: Translator) -> None:
     plain = sure("A man rides a bike.")
     [log_p] = {round(p, 9) for p in [sum(plain.token_log_probabilities) / len(plain.tokens)]}
     assert plain.confidence == pytest.approx(1 / (1 + math.exp(-2 - log_p)))
+
+
+def test_a_name_of_a_person_that_was_lost_is_searched_for_again() -> None:
+    text = "I met Mohammed Al-Sayed at the conference yesterday."
+    assert "Mohammed Al-Sayed" in allyouneed.load("en-de")(text).text

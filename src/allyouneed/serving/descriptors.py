@@ -8,8 +8,8 @@ RESERVED = 256
 
 
 def connections_possible(wanted: int) -> int:
-    """How many of the wanted connections can be open at a time. Raises this process's own limit of
-    descriptors as far as they need it and the system allows it."""
+    """How many of the wanted connections can be open at a time. The soft limit of this process's
+    descriptors is raised to what the connections need, if the system allows that."""
     try:
         import resource
     except ModuleNotFoundError:  # Windows has no such limit

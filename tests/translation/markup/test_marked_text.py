@@ -11,7 +11,10 @@ from hypothesis import strategies as st
 
 import allyouneed
 from allyouneed.decoding.links import Alignment
+from allyouneed.documents.html import read_html
+from allyouneed.documents.translating import DocumentTranslator
 from allyouneed.errors import UsageError
+from allyouneed.serving.marked import _translated
 from allyouneed.translation.markup.html import VOID
 from allyouneed.translation.markup.marked_text import rules_of, translate_marked
 from allyouneed.translation.markup.nodes import joined
@@ -99,6 +102,7 @@ def marked(text: str, markup: str = "html", **options: Sequence[str]) -> str:
         ("The &name; is <b>big</b>", "<b>BIG</b> IS &name; THE"),
         ("<p><code>The dog<br>sleeps</code> go on", "<p><code>The dog<br>sleeps</code> ON GO"),
         ("<code>a <div>b c</div></code> go on", "<code>a <div>b c</div></code> ON GO"),
+        ("<p><code>a b</p><p>c d</code> e</p>", "<p><code>B A</p><p>D C</code> E</p>"),
         ('<p translate="no">a b<p>c d', '<p translate="no">a b<p>D C'),
         ('<ul><li translate="no">a b<li>c d</ul>', '<ul><li translate="no">a b<li>D C</ul>'),
         ('<td><p translate="no">a b</td><td>c d', '<td><p translate="no">a b</td><td>D C'),
@@ -108,11 +112,34 @@ def marked(text: str, markup: str = "html", **options: Sequence[str]) -> str:
         ("<pre>a b   c d\te f\ng h</pre>", "<pre>B A   D C\tF E\nH G</pre>"),
         ("First one. <!-- a -->\n<b>It</b> is.", "ONE. FIRST <!-- a -->\nIS. <b>IT</b>"),
         ("First one.\n<!-- a --> It <i>is.</i>", "ONE. FIRST\n<!-- a --> <i>IS.</i> IT"),
+        ("First one. <b><!-- a -->\nIt</b> is.", "ONE. FIRST \nIS.<b> <!-- a --> IT</b>"),
         ("First one.<!-- a --> <b>It is.</b>", "ONE. FIRST<!-- a --> <b>IS. IT</b>"),
     ],
 )
 def test_html(source: str, expected: str) -> None:
     assert marked(source) == expected
+
+
+def clicking(texts: list[str], alignments: bool) -> Sequence[Translation]:
+    """A translator whose alignment ties the article and the pronoun to the button's name."""
+    links = ((0, 0), (1, 1), (1, 2), (1, 3)) if alignments else None
+    return [made(text, "Klicken Sie auf Speichern.", links) for text in texts]
+
+
+def test_every_door_tells_the_languages_to_what_places_the_tags() -> None:
+    source, expected = "Click <b>Save</b>.", "Klicken Sie auf <b>Speichern</b>."
+    languages = ("en", "de")
+    [found] = translate_marked(clicking, [source], "html", languages=languages)
+    assert found.text == expected
+    assert allyouneed.load("en-de")(source, markup="html").text == expected
+    [served] = _translated(clicking, [source], "html", (), languages)
+    assert served.text == expected
+    document = read_html(source.encode())
+    DocumentTranslator(clicking, languages=languages).translate(document)
+    assert document.written().decode() == expected
+    document = read_html(source.encode())
+    DocumentTranslator(clicking).translate(document)
+    assert document.written().decode() == "Klicken <b>Sie auf Speichern</b>."
 
 
 def test_text_of_an_attribute_never_becomes_an_attribute() -> None:

@@ -70,7 +70,8 @@ def cuts(text: str, rules: Rules, line: int) -> Iterator[Cut]:
 
 
 def _last_cuts(text: str, line: int) -> Iterator[Cut]:
-    """The pieces behind the last ">". A browser shows neither a comment nor a tag without end."""
+    """The pieces after the last ">". A comment or tag that is not closed there is no text: browsers
+    do not show it."""
     unfinished = _UNFINISHED.search(text)
     begin = unfinished.start() if unfinished else len(text)
     if begin:
