@@ -391,3 +391,11 @@ def test_a_pdf_becomes_markdown(
     assert done.code == 0
     assert Path("out/a.md").read_text() == "The dog sleeps.\n\n"
     assert "its layout and pictures are lost" in done.err
+
+
+def test_the_uses_of_terms_are_told(call, folder: Path) -> None:
+    Path("terms.tsv").write_text("bike\tVelo\ndog\tKöter\n")
+    Path("page.html").write_text("<p>A man rides a bike.</p><p>The bike is <b>red</b>.</p>")
+    done = call("translate", "--terms", "terms.tsv", "page.html", "--to", "page.de.html")
+    assert "page.html, the term 'bike': 'Velo' 2 times\n" in done.err
+    assert "'dog'" not in done.err

@@ -138,11 +138,22 @@ def _tell(source: Path, target: Path, report: DocumentReport) -> None:
     known = f", {report.recalled:,} of them from the memory" if report.recalled else ""
     sentences = "1 sentence" if report.sentences == 1 else f"{report.sentences:,} sentences"
     note(f"{source} → {target}: {sentences}{known}")
+    for line in _terms_told(report)[:SHOWN]:
+        note(f"{source}, {line}")
     for text in report.notes[:SHOWN]:
         note(f"{source}, {text}")
     more = len(report.notes) - SHOWN + report.untold
     if more > 0:
         note(f"{source}: {more:,} more places like these")
+
+
+def _terms_told(report: DocumentReport) -> list[str]:
+    """A line for each term of the glossary in the document: how often each form stands for it."""
+    forms: dict[str, list[str]] = {}
+    for (term, form), count in report.terms.most_common():
+        told = "not used" if form is None else repr(form)
+        forms.setdefault(term, []).append(f"{told} {count:,} {'time' if count == 1 else 'times'}")
+    return [f"the term {term!r}: {', '.join(some)}" for term, some in forms.items()]
 
 
 def _tell_similar(run: _Run, memory: TranslationMemory) -> None:

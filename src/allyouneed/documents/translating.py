@@ -1,5 +1,6 @@
 """A document's passages through a translator, and a report of how that went."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -17,11 +18,16 @@ Progress = Callable[[int, int], None]
 
 @dataclass(slots=True)
 class DocumentReport:
-    """The counts of a translated document, and notes for the user, each with its place."""
+    """The counts of a translated document, and notes for the user, each with its place.
+
+    `terms` counts how often each term of the glossary was translated by which of its forms; the
+    form None stands for a term that was not used.
+    """
 
     passages: int = 0
     sentences: int = 0
     recalled: int = 0
+    terms: Counter[tuple[str, str | None]] = field(default_factory=Counter)
     notes: list[str] = field(default_factory=list)
     untold: int = 0
 
@@ -78,6 +84,8 @@ class DocumentTranslator:
                 passage.take(one)
                 self.report.sentences += len(one.pairs)
                 self.report.recalled += sum(pair.recalled for pair in one.pairs)
+                made = (pair.translation for pair in one.pairs if pair.translation is not None)
+                self.report.terms.update((use.term, use.form) for text in made for use in text.terms)
                 self.report.add(_placed(passage, note) for note in one.notes)
             done += len(window)
             progress(done, total)
