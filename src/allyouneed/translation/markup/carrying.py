@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from allyouneed.translation.confidence import SentenceConfidence, doubts, without_doubts
 from allyouneed.translation.lost import renamed
 from allyouneed.translation.markup import stand_ins
+from allyouneed.translation.markup.hard_spaces import has_hard_space, with_hard_spaces
 from allyouneed.translation.markup.links import Link, diagonal, links_in, links_of_ends
 from allyouneed.translation.markup.nodes import (
     LINE_BREAK,
@@ -282,6 +283,8 @@ def _literals(nodes: Nodes, text: str) -> Iterator[tuple[Literal, Range]]:
 
 def _needs_links(nodes: Nodes) -> bool:
     """Whether anything has to be placed by alignment. Tags around the whole text need none."""
+    if has_hard_space(nodes):
+        return True
     inner = [node for node in nodes if not isinstance(node, str) or node.strip()]
     while inner and isinstance(inner[0], (Void, Bound)) and not inner[0].seen:
         inner.pop(0)
@@ -325,7 +328,7 @@ def _one_carried(
     )
     notes |= dict.fromkeys(doubts(sentences_of(pairs)))
     transfer = Transfer(whole.text, tuple(links), places, languages)
-    return Carried(nodes, transfer, pairs, tuple(notes))
+    return Carried(nodes, with_hard_spaces(nodes, transfer), pairs, tuple(notes))
 
 
 def _places_between(
