@@ -130,6 +130,7 @@ TMX = """<tmx version="1.4"><header srclang="en-US"/><body>
         ("po", PO, PO_AFTER),
         ("json", '{"a": "one {x}", "b": ["two", 3, "http://a.b"]}\n', '{"a": "ONE {x}", "b": ["TWO", 3, "http://a.b"]}\n'),
         ("json", '{"\\u00fc": "sch\\u00f6n\\n"}', '{"\\u00fc": "SCH\\u00d6N\\n"}'),
+        ("json", '{"class": "com.example.MainView", "kind": "fileName", "data": "%s", "label": "Open"}' % ("x" * 61), '{"class": "com.example.MainView", "kind": "fileName", "data": "%s", "label": "OPEN"}' % ("x" * 61)),
         ("arb", '{"@@locale": "en", "a": "one", "@a": {"description": "no"}}', '{"@@locale": "en", "a": "ONE", "@a": {"description": "no"}}'),
         ("properties", "# no\n a.b = one \\\n   two\nc: it''s {0}\nd=caf\\u00e9\n", "# no\n a.b = ONE TWO\nc: IT''S {0}\nd=CAF\\u00c9\n"),
         ("strings", '/* "no" = "no"; */\n"key" = "one \\"two\\" %@";\n', '/* "no" = "no"; */\n"key" = "ONE \\"TWO\\" %@";\n'),

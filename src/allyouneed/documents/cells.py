@@ -8,6 +8,7 @@ from functools import partial
 from itertools import takewhile
 
 from allyouneed.documents.document import Document, Encoded, decoded, spliced
+from allyouneed.documents.identifiers import is_identifier
 from allyouneed.documents.messages import message
 from allyouneed.errors import DataError
 from allyouneed.translation.markup.nodes import Part
@@ -17,11 +18,6 @@ _SEPARATORS = ",;\t|"
 _LOOKED_AT = 20  # rows from which the separator follows
 _LONGEST_NAME = 40  # characters of a column's name
 _WORDS_OF_A_NAME = 4
-_LONGEST_WORD = 60  # characters; a longer one is data, such as a picture in base 64
-_IDENTIFIER = re.compile(
-    r"\w+://\S*|\w*[@_\\]\S*|[A-Z]+[-/]?\d[\w-]*|\w+(?:\.\w+){2,}|[\w/.-]*/[\w/.-]*/[\w/.-]*"
-    r"|\S+\.[a-z]\w{1,4}"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,11 +177,7 @@ def _is_name(text: str) -> bool:
 def _is_text(text: str) -> bool:
     """Whether the text of a cell, without its tags, is no formula, address or identifier."""
     bare = text.strip()
-    if not has_words(bare) or bare.startswith("="):
-        return False
-    if len(bare.split()) > 1:
-        return True
-    return len(bare) <= _LONGEST_WORD and not _IDENTIFIER.fullmatch(bare)
+    return has_words(bare) and not bare.startswith("=") and not is_identifier(bare)
 
 
 def _written(text: str, form: _Form, raw: str) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from allyouneed.documents.declared_language import DeclaredLanguage
 from allyouneed.documents.document import Document, decoded, spliced
+from allyouneed.documents.identifiers import is_identifier
 from allyouneed.documents.messages import message
 from allyouneed.errors import DataError
 from allyouneed.translation.markup.nodes import Part
@@ -41,7 +42,8 @@ class JsonString:
 
 
 def strings_of(text: str) -> Iterator[JsonString]:
-    """The strings with words among the values of a JSON text, in order.
+    """The strings with words among the values of a JSON text, in order. Identifiers are left
+    out.
 
     Raises:
         DataError: the text is not JSON.
@@ -65,7 +67,7 @@ def strings_of(text: str) -> Iterator[JsonString]:
                 key = json.loads(sign)
                 continue
             value = json.loads(sign, strict=False)
-            if has_words(value):
+            if has_words(value) and not is_identifier(value):
                 keys = tuple(filter(None, (*outer, key)))
                 yield JsonString(value, *match.span(), keys)
 

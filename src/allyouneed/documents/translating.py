@@ -85,7 +85,9 @@ class DocumentTranslator:
                 self.report.sentences += len(one.pairs)
                 self.report.recalled += sum(pair.recalled for pair in one.pairs)
                 made = (pair.translation for pair in one.pairs if pair.translation is not None)
-                self.report.terms.update((use.term, use.form) for text in made for use in text.terms)
+                self.report.terms.update(
+                    (use.term, use.form) for text in made for use in text.terms
+                )
                 self.report.add(_placed(passage, note) for note in one.notes)
             done += len(window)
             progress(done, total)
