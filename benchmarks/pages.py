@@ -1,13 +1,15 @@
 """Pages of office documents before and after translation, as LibreOffice lays them out.
 
 LibreOffice (headless) makes docx, odt, pptx, odp, xlsx and ods files from real sentences, with
-headings, bold and linked words, lists, tables, footnotes, page headers, notes and formulas. The
-bundled model translates them, and LibreOffice converts both versions to PDF. Prints the pages of
-each and fails if a document has gained or lost more than one page, or cannot be opened any more.
+headings, bold and linked words, lists, tables, footnotes, page headers, notes and formulas; each
+has other sentences and another length. The bundled model translates them, and LibreOffice converts
+both versions to PDF. Prints the pages of each and fails if a document has gained or lost more than
+one page, or cannot be opened any more.
 
-    python benchmarks/pages.py [--paragraphs 60] [--keep FOLDER]
+    python benchmarks/pages.py [--documents 40] [--paragraphs 60] [--keep FOLDER]
 
-`--keep` leaves all files in a folder, to be looked at (`pdftoppm -r 50 -png report.docx.pdf page`).
+`--paragraphs` are those of the longest document. `--keep` leaves all files in a folder, to be
+looked at (`pdftoppm -r 50 -png 00-report.docx.pdf page`).
 Needs `soffice` (apt-get install libreoffice-writer-nogui libreoffice-impress-nogui
 libreoffice-calc-nogui), pypdf, and $ALLYOUNEED_DATA or ../shared/data. Takes a few minutes.
 """
@@ -20,7 +22,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
@@ -62,6 +64,7 @@ BOLD += 'fo:font-weight="bold"/></style:style>'
 def main() -> int:
     """Prints a line a document; 1 if the pages of one changed."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--documents", type=int, default=40)
     parser.add_argument("--paragraphs", type=int, default=60)
     parser.add_argument("--keep", type=Path)
     asked = parser.parse_args()
@@ -71,53 +74,80 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as name:
         folder = asked.keep or Path(name)
         folder.mkdir(parents=True, exist_ok=True)
-        return 0 if check(folder, asked.paragraphs) else 1
+        return 0 if check(folder, asked.documents, asked.paragraphs) else 1
 
 
-def check(folder: Path, paragraphs: int) -> bool:
+def check(folder: Path, documents: int, paragraphs: int) -> bool:
     """Whether every document has as many pages as before, within one."""
-    sentences = sentences_of(CORPUS)
-    for kind, make in (("fodt", report), ("fodp", slides), ("fods", sheet)):
-        (folder / f"report.{kind}").write_text(make(sentences, paragraphs), encoding="utf-8")
-    for ending, kind in MADE_FROM.items():
-        converted(folder / f"report.{kind}", ending, folder)
+    befores = made(folder, documents, paragraphs)
     translator = allyouneed.load("en-de", threads=1)
 
     def translate(texts: list[str], alignments: bool) -> Iterator[Translation]:
         return translator.translate_lines(texts, alignments=alignments, protect=False)
 
-    good = True
-    for ending in MADE_FROM:
-        before, after = folder / f"report.{ending}", folder / f"report.de.{ending}"
+    afters, counts = [], []
+    for before in befores:
         document = format_of(before).read(before.read_bytes())
-        done = translate_document(document, translate)
-        after.write_bytes(document.written())
-        pages = [pages_of(path, folder) for path in (before, after)]
-        fits = min(pages) > 0 and abs(pages[0] - pages[1]) <= 1
+        counts.append(translate_document(document, translate).sentences)
+        afters.append(before.with_name(f"{before.stem}.de{before.suffix}"))
+        afters[-1].write_bytes(document.written())
+    pages = pages_of([*befores, *afters], folder)
+    good = True
+    for before, after, count in zip(befores, afters, counts, strict=True):
+        fits = min(pages[before], pages[after]) > 0 and abs(pages[before] - pages[after]) <= 1
         good &= fits
         verdict = "" if fits else "  PAGES DIFFER"
-        print(f"{ending}: {done.sentences} sentences, pages {pages[0]} → {pages[1]}{verdict}")
+        print(f"{before.name}: {count} sentences, pages {pages[before]} → {pages[after]}{verdict}")
     return good
 
 
-def pages_of(path: Path, folder: Path) -> int:
-    """The pages of a document as a PDF; 0 if LibreOffice cannot open it."""
-    made = folder / f"{path.name}.pdf"
-    with tempfile.TemporaryDirectory() as name:
-        converted(path, "pdf", Path(name))
-        found = list(Path(name).glob("*.pdf"))
-        if not found:
-            return 0
-        shutil.copy(found[0], made)
-    return len(pypdf.PdfReader(made).pages)
+def made(folder: Path, documents: int, paragraphs: int) -> list[Path]:
+    """Documents of all formats in turn, the first the longest."""
+    sentences = sentences_of(CORPUS)
+    makers = {"fodt": report, "fodp": slides, "fods": sheet}
+    by_ending: dict[str, list[Path]] = {ending: [] for ending in MADE_FROM}
+    found = []
+    for number in range(documents):
+        ending = list(MADE_FROM)[number % len(MADE_FROM)]
+        kind = MADE_FROM[ending]
+        flat = folder / f"{number:02}-report.{MADE_FROM.get(kind, kind)}"
+        length = max(paragraphs * (documents - number) // documents, 5)
+        flat.write_text(makers[flat.suffix[1:]](sentences, length), encoding="utf-8")
+        by_ending[kind if kind in MADE_FROM else ending].append(flat)
+        found.append(flat.with_suffix(f".{ending}"))
+    for ending, flats in by_ending.items():
+        converted(flats, ending, folder)
+    for ending, kind in MADE_FROM.items():
+        if kind in MADE_FROM:
+            some = [path for path in found if path.suffix == f".{ending}"]
+            converted([path.with_suffix(f".{kind}") for path in some], ending, folder)
+    return found
 
 
-def converted(path: Path, ending: str, folder: Path) -> None:
-    """Converts a file with LibreOffice, with a profile of its own."""
+def pages_of(paths: Sequence[Path], folder: Path) -> dict[Path, int]:
+    """The pages of each document as a PDF, which is kept in the folder; 0 if LibreOffice cannot
+    open it."""
+    pages = dict.fromkeys(paths, 0)
+    for ending in {path.suffix for path in paths}:  # PDFs are named without it
+        some = [path for path in paths if path.suffix == ending]
+        with tempfile.TemporaryDirectory() as name:
+            converted(some, "pdf", Path(name))
+            for path in some:
+                pdf = Path(name) / f"{path.stem}.pdf"
+                if pdf.exists():
+                    kept = shutil.copy(pdf, folder / f"{path.name}.pdf")
+                    pages[path] = len(pypdf.PdfReader(kept).pages)
+    return pages
+
+
+def converted(paths: Sequence[Path], ending: str, folder: Path) -> None:
+    """Converts files with LibreOffice, with a profile of its own."""
+    if not paths:
+        return
     with tempfile.TemporaryDirectory() as profile:
         subprocess.run(
             ["soffice", f"-env:UserInstallation=file://{profile}", "--headless", "--convert-to",
-             ending, "--outdir", str(folder), str(path)],
+             ending, "--outdir", str(folder), *map(str, paths)],
             check=True, capture_output=True, timeout=SECONDS,
         )  # fmt: skip
 
