@@ -149,7 +149,7 @@ def trace(
     segmenter = translator.segmenter
     languages = translator.directions[0] if len(translator.directions) == 1 else ("", "")
     segment = Segment.of(text, segmenter.normaliser, with_edges=bool(prefix.strip()))
-    segment = segment.in_24_hours(languages, segmenter.normaliser)
+    segment = segment.spelt_out(languages, segmenter.normaliser)
     ids = _ids(translator, segment.seen)
     notes += _differences(translator, segment.text, len(ids))
     source_BS = torch.tensor([ids], device=translator.device)

@@ -43,8 +43,7 @@ class Job:
         cuts = [segmenter.cut(text, with_edges=bool(prefix.strip())) for text in texts]
         pairs = [request.languages_of(text) for text in texts]
         cuts = [
-            cut.in_24_hours(pair, segmenter.normaliser)
-            for cut, pair in zip(cuts, pairs, strict=True)
+            cut.spelt_out(pair, segmenter.normaliser) for cut, pair in zip(cuts, pairs, strict=True)
         ]
         if request.judged:
             cuts = [

@@ -15,6 +15,7 @@ from allyouneed.text.language_check import misfit
 from allyouneed.text.normaliser import AS_TYPED, Normaliser, Plain
 from allyouneed.text.protocol import AnyTokenizer, Coded
 from allyouneed.text.sentences import split_fitting, split_long
+from allyouneed.text.short_forms import in_full
 from allyouneed.translation.lost import lost
 from allyouneed.translation.terms.annotation import annotated, without_terms
 from allyouneed.translation.terms.glossary import FoundTerm, Glossary
@@ -81,13 +82,16 @@ class Segment:
             closing=edges.closing,
         )
 
-    def in_24_hours(self, languages: tuple[str, str], normaliser: Normaliser) -> "Segment":
+    def spelt_out(self, languages: tuple[str, str], normaliser: Normaliser) -> "Segment":
         """The segment, in which the model reads "19:30" for a time such as "7:30 pm" or "19h30",
-        unless it reads texts as they are typed. `languages` are the codes of source and target."""
-        changes = list(in_24_hours(self.seen, languages)) if normaliser.name else []
-        if not changes:
+        and the words of short forms such as "e.g.", unless it reads texts as they are typed.
+        `languages` are the codes of source and target."""
+        plain = self.plain or Plain(self.text)
+        for changes_of in (in_24_hours, in_full) if normaliser.name else ():
+            if changes := list(changes_of(plain.text, languages)):
+                plain = plain.changed(changes)
+        if plain.text == self.seen:
             return self
-        plain = (self.plain or Plain(self.text)).changed(changes)
         return replace(self, plain=plain, small=normaliser.small(plain.text))
 
     @property
@@ -167,9 +171,9 @@ class Cut:
         ]
         return replace(self, segments=tuple(segments))
 
-    def in_24_hours(self, languages: tuple[str, str], normaliser: Normaliser) -> "Cut":
-        """The cut, with each of its segments as `Segment.in_24_hours` has it."""
-        segments = (one.in_24_hours(languages, normaliser) for one in self.segments)
+    def spelt_out(self, languages: tuple[str, str], normaliser: Normaliser) -> "Cut":
+        """The cut, with each of its segments as `Segment.spelt_out` has it."""
+        segments = (one.spelt_out(languages, normaliser) for one in self.segments)
         return replace(self, segments=tuple(segments))
 
     def with_language_checked(self, source: str) -> "Cut":
@@ -226,7 +230,7 @@ class Segmenter:
         """A whole text as the model reads it. `languages` are the codes of source and target."""
         typed = clean(text)[0].strip()
         plain = self.normaliser.plain(typed)
-        return Segment("", typed, "", plain).in_24_hours(languages, self.normaliser).seen
+        return Segment("", typed, "", plain).spelt_out(languages, self.normaliser).seen
 
     def lost(self, segment: Segment, written: str, languages: tuple[str, str]) -> tuple[str, ...]:
         """What the translation `written` of a segment has lost, from the source language into the

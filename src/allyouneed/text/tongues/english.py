@@ -15,6 +15,51 @@ from allyouneed.text.tongues.tongue import (
     Tongue,
 )
 
+# Months and days by themselves are words: "Mar", "Sun".
+_MONTHS = ("January", "February", "April", "August", "September", "October", "November", "December")
+_SHORT_FORMS = {
+    r"(?<!\w)e\.? ?g\.,?(?= )": "for example",
+    r"(?<!\w)i\.e\.,?(?= )": "in other words",
+    r"\bapprox\.?(?= ?\d| (?-i:[a-z]))|\bca\.(?= ?\d)": "about",
+    r"\bincl\.(?= (?-i:[a-z])| \d)": "including",
+    r"\bexcl\.(?= (?-i:[a-z])| \d)": "excluding",
+    r"\bdept\.(?= (?-i:[a-z]))": "department",
+    r"\bgovt\.?(?= (?-i:[a-z]))": "government",
+    r"\bfigs?\.(?= ?\d)": "figure",
+    r"\bp\.(?= ?\d)": "page",
+    r"\bpp\.(?= ?\d)": "pages",
+    r"\bchap\.(?= ?\d)": "chapter",
+    r"\bvol\.(?= ?\d)": "volume",
+    **{rf"\b(?-i:{one[:3]})t?\b\.?(?= \d)": one for one in _MONTHS},
+    **{rf"(?<=\d )(?-i:{one[:3]})t?\b(?:\.(?=,| (?-i:[a-z])| \d))?": one for one in _MONTHS},
+    r"(?<=\d )hrs\b(?:\.(?=,| (?-i:[a-z])))?": "hours",
+    r"(?<=\d )mins\b(?:\.(?=,| (?-i:[a-z])))?": "minutes",
+    r"(?<=\d )yrs\b(?:\.(?=,| (?-i:[a-z])))?": "years",
+    r"(?<!\w)w/o(?= )": "without",
+    r"(?<!\w)w/(?= ?[a-z])": "with",
+    r"(?<!\w)b/c(?= )": "because",
+    r"\b(?:thx|thanx)\b": "thanks",
+    r"\b(?:pls|plz)\b": "please",
+    r"\bbtw\b": "by the way",
+    r"\bidk\b": "I don't know",
+    r"\bimh?o\b": "in my opinion",
+    r"\bfyi\b": "for your information",
+    r"\basap\b": "as soon as possible",
+    r"\b(?:tmrw|tmr)\b": "tomorrow",
+    r"\bbday\b": "birthday",
+    r"\bppl\b": "people",
+    r"\bdunno\b": "don't know",
+    r"\blemme\b": "let me",
+    r"\bgimme\b": "give me",
+    r"\b(?:cuz|coz)\b": "because",
+    r"\bgonna\b": "going to",
+    r"\bwanna\b": "want to",
+    r"(?:'ve| have) gotta\b": " have to",
+    r"\bgotta\b": "have to",
+    r"(?<![\w.'&/:-])r u(?![\w.'&/:-])": "are you",
+    r"(?<![\w.'&/:-])(?-i:u)(?![\w.'&/:-])": "you",
+    r"(?<![\w.'&/:-])(?-i:ur)(?![\w.'&/:-])": "your",
+}
 _NEGATION = Negation(
     words=r"\b(?:not|no(?!\. ?\d)|never|nobody|nothing|none|neither|nor|without|cannot|nowhere"
     r"|unless|non-\w+)\b|n't\b|\b(?:can|do|does|did|is|are|was|were|wo|would|should|could|have|has|had)nt\b",
@@ -111,4 +156,5 @@ ENGLISH = Tongue(
         "me him us them to in on at of with for from by as and or into onto about over under "
         "up out off then"
     ),
+    short_forms=_SHORT_FORMS,
 )

@@ -8,6 +8,7 @@ because Python makes nine dataclasses in 5 ms and nine named tuples in 1 ms.
 """
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 BIG, WORD = r"[A-Z\u00c0-\u00deĄĆĘŁŃŚŹŻ]", r"[\w'’-]*\w"
@@ -126,7 +127,8 @@ class Tongue(NamedTuple):
 
     `stressed` are words that people write in capitals to stress them, as in "Do NOT open". None of
     them is also an abbreviation. `small` are articles, prepositions, pronouns and the like, with
-    spaces between (`translation.markup.tag_words`).
+    spaces between (`translation.markup.tag_words`). `short_forms` maps patterns of abbreviations,
+    and of words as in chats, to what they stand for (`text.short_forms`).
     """
 
     negation: Negation
@@ -140,3 +142,4 @@ class Tongue(NamedTuple):
     enumeration: Enumeration
     stressed: str
     small: str
+    short_forms: Mapping[str, str] = MappingProxyType({})
