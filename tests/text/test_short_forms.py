@@ -12,15 +12,15 @@ EN_DE = ("en", "de")
     ("text", "expected"),
     [
         ("Bring fruit, e.g. apples.", "Bring fruit, for example apples."),
-        ("E.g., apples.", "For example apples."),
+        ("E.g., apples.", "For example, apples."),
         ("It weighs approx. 20 kg.", "It weighs about 20 kg."),
         ("See Fig. 3 on p. 12, or pp. 3-5.", "See Figure 3 on page 12, or pages 3-5."),
         ("On Jan. 5, on 5 Sept. 2020.", "On January 5, on 5 September 2020."),
         ("It is on 5 Oct.", "It is on 5 October."),
         ("It takes 3 hrs. Then go.", "It takes 3 hours. Then go."),
         ("Thx, pls call asap!", "Thanks, please call as soon as possible!"),
-        ("FYI: r u OK?", "For your information: are you OK?"),
-        ("I've gotta go, we're gonna win.", "I have to go, we're going to win."),
+        ("FYI: are u OK?", "For your information: are you OK?"),
+        ("I dunno, we're gonna win.", "I don't know, we're going to win."),
         ("Tea w/o milk.", "Tea without milk."),
     ],
 )  # fmt: skip

@@ -9,24 +9,49 @@ from functools import cache
 
 from allyouneed.text.tongues.known import TONGUES
 
+_WORD = re.compile(r"[A-Za-z]+(?:[./][A-Za-z]+)*/?")
+_JOINS_BEFORE, _JOINS_BEHIND = re.compile(r"[\w.'’&/:@-]\Z"), re.compile(r"[\w'’&/@-]")
+_NUMBER_BEFORE, _NUMBER_BEHIND = re.compile(r"\d \Z"), re.compile(r"\.? ?\d")
+_STOP = re.compile(r"\.(?=,| ?\d| [a-z])")  # before other words it may be the end of a sentence
+_SHORT = 2  # letters; such forms count in small letters only: "ca. 20", but "CA 94103"
+
 
 def in_full(text: str, languages: tuple[str, str]) -> Iterator[tuple[int, int, str]]:
     """Each short form of a text that is translated into another language: its begin, its end and
     its words. They begin with a capital where the short form does, and all capitals count as one at
     the beginning of the text only. `languages` are the codes of source and target."""
-    from_, into = languages
-    if from_ == into or from_ not in TONGUES or not TONGUES[from_].short_forms:
-        return
-    words = tuple(TONGUES[from_].short_forms.values())
-    for found in _pattern(from_).finditer(text):
-        assert found.lastgroup is not None
-        full = words[int(found.lastgroup[1:])]
-        capital = found[0][:1].isupper() and (not found[0].isupper() or found.start() == 0)
-        yield *found.span(), full[:1].upper() + full[1:] if capital else full
+    known = _known(languages[0]) if languages[0] != languages[1] else frozenset()
+    for word in _WORD.finditer(text) if known else ():
+        if (form := word[0].lower()) in known:
+            begin, end = word.span()
+            before, behind = text[max(begin - 2, 0) : begin], text[end : end + 3]
+            if (found := _words(form, word[0], before, behind, languages[0])) is not None:
+                capital = form[0] != word[0][0] and (not word[0].isupper() or begin == 0)
+                words, is_dotted = found
+                yield begin, end + is_dotted, words[0].upper() + words[1:] if capital else words
+
+
+def _words(
+    form: str, typed: str, before: str, behind: str, language: str
+) -> tuple[str, bool] | None:
+    """The words that a form stands for between these signs, and whether its full stop belongs to
+    it. None if it is no short form there."""
+    forms = TONGUES[language].short_forms
+    in_other_word = _JOINS_BEFORE.search(before) or _JOINS_BEHIND.match(behind)
+    if forms is None or in_other_word or (len(form) <= _SHORT and form != typed):
+        return None
+    if form in forms.anywhere:
+        return forms.anywhere[form], False
+    stop = _STOP.match(behind) is not None
+    if form in forms.before_numbers and _NUMBER_BEHIND.match(behind):
+        return forms.before_numbers[form], stop
+    if form in forms.after_numbers and _NUMBER_BEFORE.search(before):
+        return forms.after_numbers[form], stop
+    return (forms.before_words[form], stop) if stop and form in forms.before_words else None
 
 
 @cache
-def _pattern(language: str) -> re.Pattern[str]:
-    """One pattern of all short forms of a language; the group n<k> is the k-th of them."""
-    forms = enumerate(TONGUES[language].short_forms)
-    return re.compile("|".join(f"(?P<n{k}>{form})" for k, form in forms), re.IGNORECASE)
+def _known(language: str) -> frozenset[str]:
+    """The short forms of a language, wherever they stand."""
+    forms = TONGUES[language].short_forms if language in TONGUES else None
+    return frozenset(form for kind in forms or () for form in kind)

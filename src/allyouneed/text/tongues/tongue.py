@@ -8,7 +8,6 @@ because Python makes nine dataclasses in 5 ms and nine named tuples in 1 ms.
 """
 
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import NamedTuple
 
 BIG, WORD = r"[A-Z\u00c0-\u00deĄĆĘŁŃŚŹŻ]", r"[\w'’-]*\w"
@@ -122,13 +121,26 @@ class Enumeration(NamedTuple):
     commas: int
 
 
+class ShortForms(NamedTuple):
+    """Abbreviations, and words as in chats, each with the words that it stands for
+    (`text.short_forms`). They are in small letters, without a full stop at the end.
+
+    Those of `before_words` have a full stop and are not the last word of a sentence. Those of
+    `before_numbers` and `after_numbers` stand beside digits.
+    """
+
+    anywhere: Mapping[str, str]
+    before_words: Mapping[str, str]
+    before_numbers: Mapping[str, str]
+    after_numbers: Mapping[str, str]
+
+
 class Tongue(NamedTuple):
     """The words of one language.
 
     `stressed` are words that people write in capitals to stress them, as in "Do NOT open". None of
     them is also an abbreviation. `small` are articles, prepositions, pronouns and the like, with
-    spaces between (`translation.markup.tag_words`). `short_forms` maps patterns of abbreviations,
-    and of words as in chats, to what they stand for (`text.short_forms`).
+    spaces between (`translation.markup.tag_words`).
     """
 
     negation: Negation
@@ -142,4 +154,4 @@ class Tongue(NamedTuple):
     enumeration: Enumeration
     stressed: str
     small: str
-    short_forms: Mapping[str, str] = MappingProxyType({})
+    short_forms: ShortForms | None = None
