@@ -14,6 +14,7 @@ EN_DE = ("en", "de")
         ("Bring fruit, e.g. apples.", "Bring fruit, for example apples."),
         ("E.g., apples.", "For example, apples."),
         ("It weighs approx. 20 kg.", "It weighs about 20 kg."),
+        ("It weighs approx. Tom.", "It weighs about Tom."),
         ("See Fig. 3 on p. 12, or pp. 3-5.", "See Figure 3 on page 12, or pages 3-5."),
         ("On Jan. 5, on 5 Sept. 2020.", "On January 5, on 5 September 2020."),
         ("It is on 5 Oct.", "It is on 5 October."),

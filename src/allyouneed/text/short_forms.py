@@ -47,7 +47,8 @@ def _words(
         return forms.before_numbers[form], stop
     if form in forms.after_numbers and _NUMBER_BEFORE.search(before):
         return forms.after_numbers[form], stop
-    return (forms.before_words[form], stop) if stop and form in forms.before_words else None
+    is_dotted = behind.startswith((". ", ".,"))
+    return (forms.before_words[form], True) if is_dotted and form in forms.before_words else None
 
 
 @cache

@@ -58,10 +58,8 @@ _SHORT_FORMS = ShortForms(
     },
     before_words={
         "approx": "about",
-        "dept": "department",
         "e.g": "for example",
         "excl": "excluding",
-        "govt": "government",
         "i.e": "in other words",
         "incl": "including",
     },

@@ -125,7 +125,7 @@ class ShortForms(NamedTuple):
     """Abbreviations, and words as in chats, each with the words that it stands for
     (`text.short_forms`). They are in small letters, without a full stop at the end.
 
-    Those of `before_words` have a full stop and are not the last word of a sentence. Those of
+    Those of `before_words` have a full stop and are never the last word of a sentence. Those of
     `before_numbers` and `after_numbers` stand beside digits.
     """
 
