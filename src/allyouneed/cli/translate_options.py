@@ -108,7 +108,7 @@ class TranslationSearch:
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="A glossary, .tsv, .csv or .tbx. Columns: source, target. Write | between forms of "
+            help="A glossary: .tsv or .csv (source, target), or .tbx. Write | between forms of "
             "a target; without a target the words are copied.",
             rich_help_panel=SEARCH,
         ),
