@@ -17,7 +17,7 @@ TARGETS = ("ctranslate2", "huggingface", "marian", "onnx")
 
 
 def export(
-    folder: Annotated[Path, typer.Argument(help="The folder to write; it must not be in use.")],
+    folder: Annotated[Path, typer.Argument(help="The folder to write, new or empty.")],
     to: Annotated[str, typer.Option(help=f"The toolkit: {', '.join(TARGETS)}.")],
     model: Model = DEFAULT_MODEL,
     quantization: Annotated[
@@ -44,7 +44,7 @@ def export(
     - `allyouneed export --to ctranslate2 en-de-ct2`
     - `allyouneed export --model runs/mine/model --to ctranslate2 --quantization int8 mine-ct2`
     - `allyouneed export --to huggingface en-de-marian`
-    - `allyouneed export --to marian en-de-npz`
+    - `allyouneed export --model firefox-en-fr --to marian en-fr-npz`
     - `allyouneed export --model small --to marian --quantization int8 --sentences dev.en firefox`
     - `allyouneed export --to onnx en-de-onnx`
 

@@ -27,7 +27,7 @@ Source = Annotated[
 Into = Annotated[
     Path | None,
     typer.Option(
-        help="The model folder to write; it must not be in use. By default a folder with the "
+        help="The model folder to write, new or empty. By default a folder with the "
         "model's name in $ALLYOUNEED_MODELS or ~/.local/share/allyouneed/models, where "
         "`allyouneed models` lists it."
     ),
@@ -44,7 +44,7 @@ class FormatOptions:
 
     dictionaries: Annotated[
         Path | None,
-        typer.Option(help="fairseq only: the folder of dict.*.txt (SOURCE's folder)."),
+        typer.Option(help="fairseq only: the folder of `dict.*.txt` (SOURCE's folder)."),
     ] = None
     codes: Annotated[
         Path | None,
@@ -97,9 +97,10 @@ def import_model(
     marian is a folder written by `MarianMTModel.save_pretrained`, the form in which OPUS-MT is
     published: config.json, the weights, vocab.json, source.spm, target.spm.
 
-    marian-files are the files of Marian itself: a folder of a Firefox model (model.*.bin,
-    vocab.*.spm, lex.*.bin, gzipped or not), or the contents of an OPUS-MT zip (*.npz, source.spm,
-    target.spm, *.vocab.yml, decoder.yml). translate --vocabulary-selection uses its shortlist.
+    marian-files are the files of Marian itself: a folder of a Firefox model (`model.*.bin`,
+    `vocab.*.spm`, `lex.*.bin`, gzipped or not), or the contents of an OPUS-MT zip (`*.npz`,
+    source.spm, target.spm, `*.vocab.yml`, decoder.yml). translate --vocabulary-selection uses the
+    shortlist `lex.*.bin`.
 
     m2m is a folder of M2M-100, SMaLL-100 or NLLB-200: config.json, the weights,
     sentencepiece.bpe.model and, for the first two, vocab.json.

@@ -11,7 +11,9 @@ from allyouneed.cli.output import as_json, note, result
 
 KeysFile = Annotated[
     Path | None,
-    typer.Option("--keys", help="The file of keys; by default your own.", metavar="FILE"),
+    typer.Option(
+        "--keys", help="The file of keys (~/.local/share/allyouneed/keys.sqlite).", metavar="FILE"
+    ),
 ]
 
 

@@ -52,10 +52,11 @@ def serve(
 
     The page is at http://127.0.0.1:5000 and the description of the APIs at /openapi.json. Programs
     made for LibreTranslate or DeepL take the same address as their server. Sentences of all
-    requests are translated together; a long request does not hold up a short one. SIGTERM ends
-    what runs and then the service; SIGHUP reads models and keys anew. Every option can stand in
-    the file of --config (`max_characters = 5000`) and in a variable (`ALLYOUNEED_MAX_CHARACTERS`
-    for --max-characters); an option counts more than a variable, a variable more than the file.
+    requests are translated together; a long request does not hold up a short one. After SIGTERM
+    the service finishes running requests, then ends. After SIGHUP it reads models and keys again.
+    Each option can also be a key in the file of --config (`max_characters = 5000`) or an
+    environment variable (`ALLYOUNEED_MAX_CHARACTERS` for --max-characters). An option on the
+    command line overrides the variable, and a variable overrides the file.
     """
     _prepare_the_process()
     try:

@@ -42,8 +42,8 @@ Models = Annotated[
     list[str] | None,
     _option(
         "model",
-        "A bundled model or a model folder; again for each further one. A folder that does not "
-        "name its languages: en-fr=FOLDER. Without it: all bundled models.",
+        "A bundled model or a model folder; repeatable. A folder that does not name its "
+        "languages: en-fr=FOLDER. Without this option: all bundled models.",
         metavar="NAME|FOLDER",
     ),
 ]
@@ -65,15 +65,17 @@ class Offer:
     model: Models = None
     host: Annotated[
         str | None,
-        _option("host", "The address to listen at (127.0.0.1: this machine alone); 0.0.0.0: all."),
+        _option("host", "The address to listen at (127.0.0.1: only this machine). 0.0.0.0: all."),
     ] = None
-    port: Annotated[int | None, _option("port", "Its port (5000); 0 is any free one.")] = None
+    port: Annotated[int | None, _option("port", "The port to listen at (5000); 0: a free one.")] = (
+        None
+    )
     beam: Beam = None
     glossaries: Annotated[
         Path | None,
         _option(
             "glossaries",
-            "Where glossaries are kept; without it a folder of your own.",
+            "Where glossaries are kept (~/.local/share/allyouneed/glossaries).",
             metavar="FOLDER",
         ),
     ] = None
@@ -81,7 +83,7 @@ class Offer:
         Path | None,
         _option(
             "suggestions",
-            "Keep better translations that clients suggest in this TMX file; without it none are.",
+            "Add translations that clients suggest to this TMX file. Without it: none are kept.",
             metavar="FILE",
         ),
     ] = None
@@ -93,8 +95,8 @@ class Offer:
         _option(
             "look",
             "Let the page open the live view of a translation. The view needs torch, and memory "
-            "for a second copy of the model. Without this option it can be opened on loopback "
-            "alone.",
+            "for a second copy of the model. Without this option: only if the service listens on "
+            "loopback.",
             flag="--look/--no-look",
         ),
     ] = None
@@ -135,7 +137,7 @@ class Access:
         _option("tls_certificate", "A certificate (PEM), for https.", ACCESS, metavar="FILE"),
     ] = None
     tls_key: Annotated[
-        Path | None, _option("tls_key", "Its key (PEM).", ACCESS, metavar="FILE")
+        Path | None, _option("tls_key", "The certificate's key (PEM).", ACCESS, metavar="FILE")
     ] = None
 
 
@@ -147,8 +149,8 @@ class Limits:
         float | None,
         _option(
             "deadline",
-            "Seconds that a request may take (30), where its header Request-Timeout does not name "
-            "others.",
+            "Seconds that a request may take (30); its header Request-Timeout may name another "
+            "number.",
             LIMITS,
         ),
     ] = None
@@ -175,7 +177,9 @@ class Limits:
     ] = None
     requests_per_minute: Annotated[
         int | None,
-        _option("requests_per_minute", "Of an address without a key (0: any number).", LIMITS),
+        _option(
+            "requests_per_minute", "Requests of an address without a key (0: no limit).", LIMITS
+        ),
     ] = None
 
 
@@ -186,14 +190,17 @@ class Logs:
     log_json: Annotated[
         bool | None,
         _option(
-            "log_json", "A JSON object for each request, on standard error.", RUNNING, "--log-json"
+            "log_json",
+            "Log each request as a JSON object, on standard error.",
+            RUNNING,
+            "--log-json",
         ),
     ] = None
     log_texts: Annotated[
         bool | None,
         _option(
             "log_texts",
-            "Tracebacks of errors in the log; these may show clients' texts.",
+            "Log tracebacks of errors, which may show clients' texts.",
             RUNNING,
             "--log-texts",
         ),

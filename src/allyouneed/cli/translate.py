@@ -62,17 +62,18 @@ def translate(
     - `allyouneed translate --terms terms.tsv --json "A man rides a bike."`
     - `allyouneed translate report.docx --to report.de.docx`
     - `allyouneed translate docs --to docs-de --resume`
-    - `allyouneed translate --protect "Big Apple" "Mail {name} in the Big Apple: a@example.org"`
+    - `allyouneed translate --protect "Big Apple" "The Big Apple is big."`
 
-    Standard input is translated as it arrives. Every line gives one line; an empty line gives an
-    empty line. Put `--` before a text that begins with a dash: `translate -- "-5 degrees"`.
+    Standard input is translated as it arrives. Each line of input gives one line of
+    output, an empty line an empty one. Put `--` before a text that begins with a dash:
+    `translate -- "-5 degrees"`.
 
     **Columns**, separated by tabs
 
     - the number of the text, from 1 (`--n-best`)
     - the rank of the translation, from 1 (`--n-best`)
-    - H, the average log-likelihood of a token (`--scores`)
-    - exp(H) (`--scores`)
+    - H, the mean log-probability per token (`--scores`)
+    - exp(H), the same as a probability (`--scores`)
     - the confidence, if the model was calibrated (`--scores`)
     - the translation
     - the links between words (`--alignments`)

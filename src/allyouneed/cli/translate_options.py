@@ -87,17 +87,19 @@ class TranslationSearch:
     ] = 1
     length_penalty: LengthPenalty = None
     min_length: Annotated[
-        int, typer.Option(help="At least so many tokens before the end.", rich_help_panel=SEARCH)
+        int, typer.Option(help="Smallest number of tokens before the end.", rich_help_panel=SEARCH)
     ] = 1
     max_length: Annotated[
         int | None,
         typer.Option(
-            help="At most so many tokens (tokens of the source + 50).", rich_help_panel=SEARCH
+            help="Largest number of tokens (tokens of the source + 50).", rich_help_panel=SEARCH
         ),
     ] = None
     no_repeat_ngram: Annotated[
         int,
-        typer.Option(help="No n-gram of tokens occurs twice; 0: no limit.", rich_help_panel=SEARCH),
+        typer.Option(
+            help="No sequence of n tokens occurs twice; 0 allows all.", rich_help_panel=SEARCH
+        ),
     ] = 0
     prefix: Annotated[
         str, typer.Option(help="Text that every translation begins with.", rich_help_panel=SEARCH)
@@ -106,8 +108,8 @@ class TranslationSearch:
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="How certain words are translated: .tsv or .csv (source, target; forms of a "
-            "target by |; no target: the words stay), or .tbx.",
+            help="A glossary: .tsv or .csv (source, target), or .tbx. Write | between forms of "
+            "a target; without a target the words are copied.",
             rich_help_panel=SEARCH,
         ),
     ] = None
@@ -145,14 +147,14 @@ class TranslationResults:
         bool,
         typer.Option(
             "--scores",
-            help="Put H, the mean of the log-probabilities, exp(H), and the confidence first.",
+            help="Put columns before each translation: H, exp(H) and the confidence.",
         ),
     ] = False
     alignments: Annotated[
         bool,
         typer.Option(
             "--alignments",
-            help="Put word links i-j (Pharaoh) after each text; of an n-best list, after the best.",
+            help="Put word links i-j (Pharaoh) after each translation (--n-best: after the best).",
         ),
     ] = False
     attention: Annotated[
@@ -223,7 +225,7 @@ class Documents:
         Path | None,
         typer.Option(
             metavar="FILE.tmx",
-            help="Sentences that are translated already: equal ones are taken, similar ones shown.",
+            help="A translation memory: equal sentences are taken from it, similar ones shown.",
             rich_help_panel=DOCUMENTS,
         ),
     ] = None
