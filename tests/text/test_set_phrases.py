@@ -21,6 +21,7 @@ LANGUAGES = ("en", "de", "fr", "es", "it", "pt", "nl", "sv", "pl")
         ("Prost!", ("de", "en"), "Cheers!"),
         ("¿Qué hora es?", ("es", "sv"), "Vad är klockan?"),
         ("I’m hungry.", ("en", "it"), "Ho fame."),
+        ("GOOD MORNING!", ("en", "de"), "GUTEN MORGEN!"),
         ("Guess what!", ("en", "es"), "¿Sabes qué?"),
         ("¿Sabes qué?", ("es", "en"), "Guess what!"),
     ],

@@ -19,13 +19,15 @@ def set_phrase(line: str, languages: tuple[str, str]) -> Formula | None:
 
     `set_phrases.tsv` has a language in each column, and the ways to say a phrase, which "|" parts,
     in each cell: all are known, the first is written. Case and the marks at the end do not count,
-    but a question has to be one. The translation ends as the line does.
+    but a question has to be one. The translation ends as the line does, and is in capitals where
+    the line is.
     """
     bare = line.strip()
     target = _found(bare, _phrases(*languages))
     if target is None:
         return None
-    return Formula(line.replace(bare, _ended(target, _end(bare), languages[1])))
+    written = _ended(target, _end(bare), languages[1])
+    return Formula(line.replace(bare, written.upper() if bare.isupper() else written))
 
 
 def languages_of_phrase(line: str) -> frozenset[str]:
