@@ -17,6 +17,7 @@ from allyouneed.translation.markup.lost_names import has_name, lost_names, names
         ("Open report_final.docx on example.com.", "en", ["report_final.docx", "example.com"]),
         ("com.example.App calls get_user() of NullPointerException", "en", 3),
         ("Mr. O'Connor and Dr. Brown", "en", ["O'Connor", "Brown"]),
+        ("Mr. Smith's car, Mrs. Bell’s Book", "en", ["Smith", "Bell"]),
         ("My name is Anna Bell.", "en", ["Anna Bell"]),
         ("Ask Jane Doe's sister or Jean-Luc P. Picard.", "en", ["Jane Doe", "Jean-Luc P. Picard"]),
         ("Yesterday Mohammed Al-Sayed called.", "en", ["Mohammed Al-Sayed"]),

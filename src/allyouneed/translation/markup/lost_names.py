@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import cache
 
-from allyouneed.text.persons import persons
+from allyouneed.text.persons import persons, up_to_possessive
 from allyouneed.text.tongues.known import TONGUES
 from allyouneed.text.tongues.tongue import BIG, WORD
 
@@ -81,7 +81,7 @@ def names(text: str, language: str) -> Iterator[str]:
         return
     if _signs(language).search(text):
         for match in _any(language).finditer(text):
-            yield match[0]
+            yield up_to_possessive(match[0])
     if not TONGUES[language].names.nouns_have_capitals:
         yield from persons(text)
 
