@@ -4,7 +4,8 @@ import random
 
 import pytest
 
-from allyouneed.serving.detection import Detector, Guess, decided, unsure
+from allyouneed.serving.detection import Detector, Guess, decided, likelihood, unsure
+from allyouneed.translation.result import Translation
 
 pytest.importorskip("py3langid")
 
@@ -87,6 +88,16 @@ def test_the_model_that_knows_the_word_decides() -> None:
     assert decided(even, {"en": -0.1, "de": -0.9})[0].language == "en"
     leaning = [Guess("en", 0.9), Guess("de", 0.1)]
     assert decided(leaning, {"en": -0.5, "de": -0.4})[0].language == "en"
+
+
+@pytest.mark.parametrize("said", ["hello", "Hello", " hello "])
+def test_a_translation_that_repeats_the_text_speaks_less_for_a_language(said: str) -> None:
+    repeats, translates = (
+        Translation(source="hello", text=text, tokens=("▁a",), token_log_probabilities=(-0.1,))
+        for text in (said, "hallo")
+    )
+    assert likelihood("hello", translates) == pytest.approx(-0.1)
+    assert likelihood("hello", repeats) < likelihood("hello", translates) - 0.5
 
 
 def test_the_smaller_automaton_answers_as_that_of_the_library(detector: Detector) -> None:

@@ -1,8 +1,10 @@
 """https: with files of the user, and an error for files that cannot be used."""
 
 import shutil
+import socket
 import ssl
 import subprocess
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,7 @@ import httpx
 import pytest
 
 from allyouneed.errors import UsageError
+from allyouneed.serving import server
 
 Start = Any  # see conftest
 
@@ -40,6 +43,23 @@ def test_https_with_a_certificate_that_is_checked(start: Start, files: tuple[Pat
             one.get("/health")
         with pytest.raises(httpx.HTTPError):
             httpx.get(one.address.replace("https", "http") + "/health", trust_env=False)
+
+
+def test_clients_that_never_begin_a_handshake_are_closed_and_hold_up_nobody(
+    start: Start, files: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server, "HANDSHAKE_SECONDS", 1.0)
+    certificate, key = files
+    with ExitStack() as opened, start(tls_certificate=certificate, tls_key=key) as one:
+        place = httpx.URL(one.address)
+        idle = [
+            opened.enter_context(socket.create_connection((place.host, place.port), 30))
+            for _ in range(100)
+        ]
+        trust = ssl.create_default_context(cafile=str(certificate))
+        answer = httpx.get(one.address + "/health", verify=trust, trust_env=False)
+        assert answer.status_code == 200
+        assert [one.recv(1) for one in idle] == [b""] * 100
 
 
 def test_files_that_are_no_certificate_are_named(start: Start, files: tuple[Path, Path]) -> None:

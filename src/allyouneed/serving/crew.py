@@ -56,6 +56,9 @@ class Crew:
             began = time.perf_counter()
             try:
                 self._translate(batch.sentences, batch.left)
+            except Exception as error:  # outside of a search; the worker goes on
+                for order in batch.orders:
+                    order.fail(error)
             finally:
                 seconds = time.perf_counter() - began
                 self.queue.done(batch, seconds)

@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from allyouneed.decoding.options import BeamOptions
 from allyouneed.errors import UsageError
-from allyouneed.serving.detection import MISSING, Detector, Guess, decided, unsure
+from allyouneed.serving.detection import MISSING, Detector, Guess, decided, likelihood, unsure
 from allyouneed.serving.intake import MANY_CHARACTERS, Intake, Ticket
 from allyouneed.serving.metrics import Metrics
 from allyouneed.serving.order import Order
@@ -163,7 +163,7 @@ class Desk:
         close = unsure(text, guesses) if text.strip() else []
         if len(close) < 2:
             return guesses
-        targets = dict(self.shelf.models.keys())  # one for each source
+        targets = dict(reversed(self.shelf.models.keys()))  # the first, of the model of fewest
         tried = await asyncio.gather(
             *(
                 self.translate([text], one.language, targets[one.language], GREEDY, visit)
@@ -171,7 +171,7 @@ class Desk:
             )
         )
         likelihoods = {
-            one.language: found.translation.average_log_likelihood
+            one.language: likelihood(text, found.translation)
             for one, [found] in zip(close, tried, strict=True)
         }
         return decided(close, likelihoods)

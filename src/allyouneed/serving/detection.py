@@ -14,6 +14,8 @@ from allyouneed.text.set_phrases import languages_of_phrase
 if TYPE_CHECKING:
     from py3langid.langid import LanguageIdentifier
 
+    from allyouneed.translation.result import Translation
+
 ENOUGH = 1000  # characters; no more of a text are looked at
 SHORT = 3  # words; the models help to decide about texts that are no longer
 SURE = 0.995  # confidence above which the models are not asked
@@ -21,6 +23,10 @@ ROWS_AT_A_TIME = 1024  # of the automaton, when it is made smaller
 # Fitted on 1,500 pieces of 1 to 3 words from Tatoeba: single words 13.3 % wrong by letters alone,
 # 9.6 % with the models' help; two words 2.2 % and 1.6 %.
 LETTERS, MODELS = 2.3, 2.7
+# Taken from the log-likelihood of a translation that repeats the text. A model into English is sure
+# to repeat an English word, so this does not speak for the language that it translates from. Of
+# 2,007 words in eight languages 29.1 % were told wrong without this, 23.8 % with it.
+REPEATED = 1.0
 MISSING = (
     "the language cannot be detected here; name the source language, or install the server with "
     "its extra: pip install 'allyouneed[detect]'"
@@ -137,9 +143,15 @@ def unsure(text: str, guesses: Sequence[Guess]) -> list[Guess]:
     return [guess for guess in guesses[:3] if guess.confidence > 1 - SURE]
 
 
+def likelihood(text: str, translation: "Translation") -> float:
+    """The average log-likelihood of a text's translation, less where it repeats the text."""
+    repeated = translation.text.strip().casefold() == text.strip().casefold()
+    return translation.average_log_likelihood - REPEATED * repeated
+
+
 def decided(guesses: Sequence[Guess], likelihoods: Mapping[str, float]) -> list[Guess]:
-    """The guesses, weighed by the average log-likelihood of the translation that a model from each
-    language gives the text."""
+    """The guesses, weighed by the `likelihood` of the translation that a model from each language
+    gives the text."""
     weights = {
         guess.language: math.exp(
             LETTERS * math.log(guess.confidence) + MODELS * likelihoods[guess.language]

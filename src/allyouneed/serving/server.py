@@ -10,6 +10,7 @@ import ssl
 import sys
 import threading
 from collections.abc import Callable
+from functools import partial
 from types import FrameType
 
 import uvicorn
@@ -22,6 +23,7 @@ from allyouneed.serving.settings import Settings
 
 LOG = logging.getLogger("allyouneed.serving")
 KEEP_ALIVE_SECONDS = 60
+HANDSHAKE_SECONDS = 10.0  # that a client may take for a TLS handshake
 INTERRUPTED = 130  # the exit code of a program that Ctrl-C ended
 SWITCH_SECONDS = 0.001  # after which Python code of a worker yields to the event loop
 WAITING_CONNECTIONS = 2048  # that the system holds until they are accepted
@@ -42,6 +44,10 @@ class Server(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Begins to accept connections."""
+        if self.config.ssl:  # uvicorn would leave asyncio's 60 s for a handshake
+            loop = asyncio.get_running_loop()
+            bounded = partial(loop.create_server, ssl_handshake_timeout=HANDSHAKE_SECONDS)
+            loop.create_server = bounded  # type: ignore[method-assign]
         await super().startup(sockets)
         for opened in sockets or ():  # asyncio has made them hold as many as it accepts at once
             opened.listen(WAITING_CONNECTIONS)
