@@ -428,6 +428,43 @@ def test_subscripts_of_odt_stay_in_their_word(turned: Through) -> None:
     assert '>here. H<text:span text:style-name="T1">2</text:span>O is It<' in text
 
 
+PICTURES: list[tuple[Read, str, str]] = [
+    (
+        read_docx,
+        "word/document.xml",
+        f'<w:document {W} {WP}><wp:docPr id="1" name="a b" descr="a dog" title="my dog"/></w:document>',
+    ),
+    (
+        read_pptx,
+        "ppt/slides/slide1.xml",
+        f'<p:sld {P}><p:cNvPr id="1" name="a b" descr="a dog" title="my dog"/></p:sld>',
+    ),
+    (
+        read_xlsx,
+        "xl/drawings/drawing1.xml",
+        '<d:wsDr xmlns:d="d"><d:cNvPr id="1" name="a b" descr="a dog" title="my dog"/></d:wsDr>',
+    ),
+    (
+        read_open_document,
+        "content.xml",
+        '<c xmlns:text="t" xmlns:d="d" xmlns:svg="s"><text:p><d:frame d:name="a b"><svg:title>my dog</svg:title><svg:desc>a dog</svg:desc></d:frame></text:p></c>',
+    ),
+    (
+        read_epub,
+        "page.xhtml",
+        '<html><p id="a b">1 <img alt="a dog" title="my dog"/></p></html>',
+    ),
+]
+
+
+@pytest.mark.parametrize(("read", "name", "page"), PICTURES)
+def test_texts_of_pictures_are_translated(aloud: Through, read: Read, name: str, page: str) -> None:
+    whole = {"mimetype": "application/epub+zip", "ppt/presentation.xml": "<p/>"}
+    whole |= {"xl/workbook.xml": "<workbook/>", name: page}
+    expected = page.replace("a dog", "A DOG").replace("my dog", "MY DOG")
+    assert entry(aloud(read, packed(whole)), name) == expected
+
+
 def test_odt(aloud: Through) -> None:
     data = packed({"mimetype": "application/x", "content.xml": ODT})
     text = entry(aloud(read_open_document, data), "content.xml")
