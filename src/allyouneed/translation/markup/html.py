@@ -24,6 +24,11 @@ RAW = _named("script style xmp iframe noembed plaintext")
 PREFORMATTED = _named("pre textarea listing")
 SKIPPED = _named("code kbd samp var tt math svg")
 UNSEEN = _named("rp rt")  # how signs are pronounced
+NAMES = (BLOCK | VOID | RAW | PREFORMATTED | SKIPPED | UNSEEN) | _named(
+    "a abbr b bdi bdo big cite data del dfn em font i ins label map mark meter output picture "
+    "progress q rt ruby s slot small span strike strong sub sup time u"
+)
+"""The names of all elements."""
 ENDED_BY = {
     "p": BLOCK - VOID - {"button"},
     "li": {"li"},
