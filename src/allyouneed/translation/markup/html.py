@@ -59,6 +59,7 @@ def html_rules(ignore_tags: Collection[str] = ()) -> Rules:
         lower_case=True,
         untouched=_untouched,
         attributes=_attributes,
+        language=_language,
     )
 
 
@@ -78,3 +79,11 @@ def _attributes(name: str, attributes: Mapping[str, str]) -> Collection[str]:
     if name == "input" and attributes.get("type", "").lower() in BUTTONS:
         return (*TEXT_ATTRIBUTES, "value")
     return TEXT_ATTRIBUTES
+
+
+def _language(name: str, attributes: Mapping[str, str]) -> str:
+    """The language that a tag names. What a page says of itself as a whole does not count, because
+    the page is to be translated in any case."""
+    if name in ("html", "body"):
+        return ""
+    return attributes.get("lang", "") or attributes.get("xml:lang", "")
