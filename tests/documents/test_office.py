@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.conftest import at_least
 
 from allyouneed.documents.document import Document
 from allyouneed.documents.epub import read_epub
@@ -546,7 +547,7 @@ def test_hostile_files_are_errors(data: bytes, said: str) -> None:
         read_docx(data)
 
 
-@settings(max_examples=150, deadline=None)
+@at_least(150)
 @given(st.binary(max_size=200), st.integers(0, 3000), st.sampled_from(READERS))
 def test_any_bytes_are_a_document_or_an_error(noise: bytes, place: int, read: Read) -> None:
     for good in (docx(), pptx(), xlsx()):
