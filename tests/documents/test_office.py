@@ -484,7 +484,7 @@ def test_odt(aloud: Through) -> None:
     ("value", "paragraphs", "expected"),
     [
         ("The cat", "<text:p>The cat</text:p>", "THE CAT"),
-        ("a\n12\n&lt;b&gt;", "<text:p>a</text:p><text:p>12</text:p><text:p>&lt;b&gt;</text:p>", "A&#10;12&#10;&lt;B&gt;"),
+        ("a\n12\nb &lt; c", "<text:p>a</text:p><text:p>12</text:p><text:p>b &lt; c</text:p>", "A&#10;12&#10;B &lt; C"),
         ("12", "<text:p>12</text:p>", "12"),
     ],
 )  # fmt: skip
