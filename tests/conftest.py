@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from hypothesis import settings
 
 from allyouneed.core.config import BERT, TransformerConfig
 from allyouneed.core.encoder_only import EncoderOnly, build_encoder_only
@@ -29,6 +30,15 @@ from allyouneed.translation.translator import Translator
 signal.signal(signal.SIGINT, signal.default_int_handler)
 for ending in (signal.SIGHUP, signal.SIGQUIT):
     signal.signal(ending, signal.SIG_DFL)
+
+
+settings.register_profile("thorough", max_examples=5000, deadline=None)
+
+
+def at_least(examples: int) -> settings:
+    """So many examples of a random test, or as many as a profile asks for that asks for more:
+    `pytest --hypothesis-profile=thorough`."""
+    return settings(max_examples=max(examples, settings().max_examples), deadline=None)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -8,8 +8,9 @@ from contextlib import suppress
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.conftest import at_least
 
 from allyouneed.documents import archive, xml_tree
 from allyouneed.documents.archive import Archive
@@ -93,7 +94,7 @@ def test_all_formats_are_here() -> None:
     assert {*PARTS, *TEXTS, "pdf"} == set(BY_NAME)  # test_pdf.py damages PDFs
 
 
-@settings(max_examples=300, deadline=None)
+@at_least(300)
 @given(
     st.sampled_from([one for one in FORMATS if one.name != "pdf"]),
     st.integers(0, 1 << 40),

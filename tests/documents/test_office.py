@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.conftest import at_least
 
 from allyouneed.documents.document import Document
 from allyouneed.documents.epub import read_epub
@@ -428,6 +429,43 @@ def test_subscripts_of_odt_stay_in_their_word(turned: Through) -> None:
     assert '>here. H<text:span text:style-name="T1">2</text:span>O is It<' in text
 
 
+PICTURES: list[tuple[Read, str, str]] = [
+    (
+        read_docx,
+        "word/document.xml",
+        f'<w:document {W} {WP}><wp:docPr id="1" name="a b" descr="a dog" title="my dog"/></w:document>',
+    ),
+    (
+        read_pptx,
+        "ppt/slides/slide1.xml",
+        f'<p:sld {P}><p:cNvPr id="1" name="a b" descr="a dog" title="my dog"/></p:sld>',
+    ),
+    (
+        read_xlsx,
+        "xl/drawings/drawing1.xml",
+        '<d:wsDr xmlns:d="d"><d:cNvPr id="1" name="a b" descr="a dog" title="my dog"/></d:wsDr>',
+    ),
+    (
+        read_open_document,
+        "content.xml",
+        '<c xmlns:text="t" xmlns:d="d" xmlns:svg="s"><text:p><d:frame d:name="a b"><svg:title>my dog</svg:title><svg:desc>a dog</svg:desc></d:frame></text:p></c>',
+    ),
+    (
+        read_epub,
+        "page.xhtml",
+        '<html><p id="a b">1 <img alt="a dog" title="my dog"/></p></html>',
+    ),
+]
+
+
+@pytest.mark.parametrize(("read", "name", "page"), PICTURES)
+def test_texts_of_pictures_are_translated(aloud: Through, read: Read, name: str, page: str) -> None:
+    whole = {"mimetype": "application/epub+zip", "ppt/presentation.xml": "<p/>"}
+    whole |= {"xl/workbook.xml": "<workbook/>", name: page}
+    expected = page.replace("a dog", "A DOG").replace("my dog", "MY DOG")
+    assert entry(aloud(read, packed(whole)), name) == expected
+
+
 def test_odt(aloud: Through) -> None:
     data = packed({"mimetype": "application/x", "content.xml": ODT})
     text = entry(aloud(read_open_document, data), "content.xml")
@@ -446,7 +484,7 @@ def test_odt(aloud: Through) -> None:
     ("value", "paragraphs", "expected"),
     [
         ("The cat", "<text:p>The cat</text:p>", "THE CAT"),
-        ("a\n12\n&lt;b&gt;", "<text:p>a</text:p><text:p>12</text:p><text:p>&lt;b&gt;</text:p>", "A&#10;12&#10;&lt;B&gt;"),
+        ("a\n12\nb &lt; c", "<text:p>a</text:p><text:p>12</text:p><text:p>b &lt; c</text:p>", "A&#10;12&#10;B &lt; C"),
         ("12", "<text:p>12</text:p>", "12"),
     ],
 )  # fmt: skip
@@ -509,7 +547,7 @@ def test_hostile_files_are_errors(data: bytes, said: str) -> None:
         read_docx(data)
 
 
-@settings(max_examples=150, deadline=None)
+@at_least(150)
 @given(st.binary(max_size=200), st.integers(0, 3000), st.sampled_from(READERS))
 def test_any_bytes_are_a_document_or_an_error(noise: bytes, place: int, read: Read) -> None:
     for good in (docx(), pptx(), xlsx()):

@@ -9,6 +9,7 @@ from textwrap import dedent
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from tests.conftest import at_least
 
 from allyouneed.documents.ass import read_ass
 from allyouneed.documents.document import Document
@@ -572,7 +573,7 @@ def test_files_of_another_kind_are_told() -> None:
             read(b"just text")
 
 
-@settings(max_examples=150, deadline=None)
+@at_least(150)
 @given(
     st.binary(max_size=300) | st.text(max_size=200).map(str.encode),
     st.sampled_from([read_text, read_markdown, read_html, read_srt, read_vtt, read_ass]),

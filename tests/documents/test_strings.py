@@ -8,6 +8,7 @@ from collections.abc import Callable
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.conftest import at_least
 
 from allyouneed.documents.document import Document
 from allyouneed.documents.formats import BY_NAME
@@ -290,7 +291,7 @@ def test_files_of_another_kind_are_errors(name: str) -> None:
         BY_NAME[name].read(b"<other>text</other>")
 
 
-@settings(max_examples=200, deadline=None)
+@at_least(200)
 @given(st.binary(max_size=200), st.integers(0, 900), st.sampled_from(sorted(BY_NAME)))
 def test_any_bytes_are_a_document_or_an_error(noise: bytes, place: int, name: str) -> None:
     for good in (PO, ANDROID, XLIFF, TS, RESX, FLUENT, '{"a": "one"}'):

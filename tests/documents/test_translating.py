@@ -284,3 +284,47 @@ def test_progress_grows_while_sentences_arrive(counting: Counting) -> None:
     assert told == sorted(told)
     assert told[-1] == (60, 60)
     assert len({done for done, _ in told}) > 20
+
+
+SPOKEN = {
+    "He left.": "Er ging dann sehr weit weg.",  # 27 characters
+    "She stayed.": "Sie blieb dort noch lange Zeit.",
+    "Nobody knows why she did so.": "Niemand weiß, warum das so war.",
+    "Everybody knows why she did so.": "Alle wissen, warum das so war.",
+}
+SHOWN_FOR = (2.0, 1.25, 1.0, 1.0, 0.0)  # seconds
+
+
+def spoken(form: str) -> bytes:
+    """Subtitles with a cue for each sentence, each with a tag and a line end."""
+    times = [(f"0:00:{n}0", f"0:00:{n}{seconds}") for n, seconds in enumerate(SHOWN_FOR)]
+    texts = [*SPOKEN, "He left."]
+    if form == "ass":
+        lines = [
+            f"Dialogue: 0,{begin}.0,{end},Top,,0,0,0,,{{\\i1}}{text}{{\\i0}}"
+            for (begin, end), text in zip(times, texts, strict=True)
+        ]
+        return "\n".join(["[Events]", *lines, ""]).encode()
+    cues = [
+        f"{begin}.000 --> {end}00\n<i>{text.replace(' ', chr(10), 1)}</i>\n"
+        for (begin, end), text in zip(times, texts, strict=True)
+    ]
+    return "\n".join(["WEBVTT\n" * (form == "vtt"), *cues]).encode()
+
+
+@pytest.mark.parametrize("form", ["srt", "vtt", "ass"])
+def test_cues_that_are_read_too_fast_are_told(form: str) -> None:
+    def speak(texts: list[str], alignments: bool) -> list[Translation]:
+        return [Translation(text=SPOKEN[text], source=text, tokens=(), token_log_probabilities=(),
+                            alignment=()) for text in texts]  # fmt: skip
+
+    document = BY_NAME[form].read(spoken(form))
+    before = document.written()
+    report = translate_document(document, speak)
+    lines = before.decode().splitlines()
+    fast = next(n for n, line in enumerate(lines, 1) if "She" in line)
+    faster = next(n for n, line in enumerate(lines, 1) if "Nobody" in line)
+    assert report.notes[0].startswith(f"line {fast}: 24")
+    assert report.notes[0].endswith(" characters a second; people read 17")
+    assert [note.split(":")[0] for note in report.notes] == [f"line {fast}", f"line {faster}"]
+    assert not [*BY_NAME[form].read(before).check()], "nothing is translated yet"

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from allyouneed.documents.cues import Cue, Cues
 from allyouneed.documents.document import Document, decoded, spliced
+from allyouneed.documents.reading_speed import speed_notes
 from allyouneed.documents.shown_text import ShownText, groups_of, line_end, seconds
 from allyouneed.errors import DataError
 from allyouneed.translation.markup.nesting import Token, nested
@@ -31,11 +32,12 @@ def read_ass(data: bytes) -> Document:
     if not _DIALOGUE.search(encoded.text):
         raise DataError("no Dialogue line in these subtitles")
     speakers: dict[str, list[ShownText]] = {}
-    for speaker, shown in _lines(encoded.text):
+    lines = list(_lines(encoded.text))
+    for speaker, shown in lines:
         speakers.setdefault(speaker, []).append(shown)
     places: list[tuple[int, int, Part]] = []
     found: list[tuple[int, Passage]] = []
-    for group in (one for lines in speakers.values() for one in groups_of(lines)):
+    for group in (one for some in speakers.values() for one in groups_of(some)):
         first, where = group[0], f"line {group[0].line}"
         if len(group) == 1:
             passage = Passage(_nodes(first.text), (first.text,), _escape, where)
@@ -49,6 +51,8 @@ def read_ass(data: bytes) -> Document:
         found.append((first.begin, passage))
     document = encoded.document(spliced(encoded.text, sorted(places, key=lambda one: one[0])))
     document.passages = [passage for _, passage in sorted(found, key=lambda one: one[0])]
+    shown_texts = [shown for _, shown in lines]
+    document.check = speed_notes(shown_texts, places, lambda text: _MARK.sub("", text))
     return document
 
 

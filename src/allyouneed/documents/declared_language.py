@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 
+from allyouneed.text.language_names import primary
 from allyouneed.translation.markup.nodes import Part, joined
 
 _TAG = re.compile(r"<(?:html|package)\b[^<>]*>|<dc:language\b[^<>]*>[^<>]*")
@@ -12,7 +13,7 @@ _CODE = re.compile(r"""(?:(?<=[\s:])lang\s*=\s*["']?|>\s*)([A-Za-z]{2,3}(?:-\w+)
 
 def is_code_of(code: str, language: str) -> bool:
     """Whether `code`, such as de_AT, is that of `language`, whatever its country."""
-    return re.split("[-_]", code.lower())[0] == language.lower().split("-")[0]
+    return primary(code) == primary(language)
 
 
 class DeclaredLanguage:

@@ -19,7 +19,8 @@ class Document:
     `written` returns the new file. If no translation is set, `written` returns the file as it was,
     byte for byte. `notes` tell the user which parts are not translated, and why. `protect` are
     regular expressions of text that the format needs unchanged, such as placeholders. `codes` are
-    the places at which the file names its language.
+    the places at which the file names its language. `check` gives notes on the translations, once
+    they are set.
     """
 
     passages: list[Passage]
@@ -27,6 +28,7 @@ class Document:
     notes: list[str] = field(default_factory=list)
     protect: Sequence[str] = ()
     codes: list[DeclaredLanguage] = field(default_factory=list)
+    check: Callable[[], Iterable[str]] = tuple
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,6 +48,11 @@ def strings_of(text: str) -> Iterator[JsonString]:
     Raises:
         DataError: the text is not JSON.
     """
+    return (one for one in _strings(text) if not is_identifier(one.text))
+
+
+def _strings(text: str) -> Iterator[JsonString]:
+    """The strings with words, identifiers too."""
     try:
         json.loads(text.removeprefix("\ufeff"))
     except (ValueError, RecursionError) as error:
@@ -67,7 +72,7 @@ def strings_of(text: str) -> Iterator[JsonString]:
                 key = json.loads(sign)
                 continue
             value = json.loads(sign, strict=False)
-            if has_words(value) and not is_identifier(value):
+            if has_words(value):
                 keys = tuple(filter(None, (*outer, key)))
                 yield JsonString(value, *match.span(), keys)
 
@@ -112,9 +117,9 @@ def _read(
     file's language."""
     encoded = decoded(data)
     places: list[tuple[int, int, Part]] = []
-    for one in strings_of(encoded.text):
+    for one in _strings(encoded.text):
         if one.keys == (language,):
             places.append((one.begin + 1, one.end - 1, DeclaredLanguage(one.text)))
-        elif is_wanted(one):
+        elif is_wanted(one) and not is_identifier(one.text):
             places.append((one.begin, one.end, one.passage(encoded.text, ".".join(one.keys))))
     return encoded.document(spliced(encoded.text, places))

@@ -5,6 +5,7 @@ import re
 
 from allyouneed.documents.cues import Cue, Cues
 from allyouneed.documents.document import Document, decoded, spliced
+from allyouneed.documents.reading_speed import speed_notes
 from allyouneed.documents.shown_text import TAG, ShownText, groups_of, line_end, seconds
 from allyouneed.errors import DataError
 from allyouneed.translation.markup.nesting import Closing, Opening, Token, nested
@@ -65,6 +66,7 @@ def _read_cues(data: bytes, escape: Escape, html_like: bool) -> Document:
     places.sort(key=lambda place: place[0])
     document = encoded.document(spliced(encoded.text, places))
     document.passages = found
+    document.check = speed_notes(shown, places, lambda text: _words(_MARK.sub("", text), html_like))
     return document
 
 

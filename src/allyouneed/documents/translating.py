@@ -96,7 +96,7 @@ class DocumentTranslator:
                 code.translated(*self._languages)
             self.report.add(code.note for code in document.codes if code.note)
         self.report.passages += total
-        self.report.add(document.notes)
+        self.report.add((*document.notes, *document.check()))
 
 
 def translate_document(

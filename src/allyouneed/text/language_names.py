@@ -45,6 +45,13 @@ def code_of(language: str) -> str:
     return _CODES.get(language.lower(), language)
 
 
+def primary(code: str) -> str:
+    """The code of a language without region and script, in two letters where it is listed here:
+    "en" of "en_GB" and of "eng_Latn"."""
+    first = re.split("[-_]", code.lower())[0]
+    return THREE_LETTERS.get(first, first)
+
+
 def is_known(language: str) -> bool:
     """Whether a text is the code, with or without a region or a script, or the English name of a
     language listed here."""

@@ -69,7 +69,8 @@ def marked(text: str, markup: str = "html", **options: Sequence[str]) -> str:
         ),
         ("one two<br>three four", "TWO ONE<br>FOUR THREE"),
         ('<img alt="a dog" src=x> <a title=sea>', '<img alt="DOG A" src=x> <a title="SEA">'),
-        ("a &lt;b&gt; &amp; c", "C &amp; &lt;B&gt; A"),
+        ("a &lt;b&gt; &amp; c", "C &amp; &lt;b&gt; A"),
+        ('<p>a &lt;img src="x y"&gt; c</p>', '<p>C &lt;img src="x y"&gt; A</p>'),
         ("caf&eacute; au lait", "LAIT AU CAFÉ"),
         ("&eacute; est", "EST É"),
         ("say&nbsp;it &copy; me", "ME &copy; IT&nbsp;SAY"),
@@ -343,6 +344,36 @@ def test_well_formed_stays_well_formed(text: str, translate: object) -> None:
         elif name not in VOID:
             open_tags.append(name)
     assert not open_tags
+
+
+FOREIGN = [
+    ('He said <i lang="fr">c\'est la vie</i> now', 'NOW <i lang="fr">c\'est la vie</i> SAID HE'),
+    ('so <i lang="en-GB">it is</i>', '<i lang="en-GB">IS IT</i> SO'),
+    ('so <i lang="eng">it is</i>', '<i lang="eng">IS IT</i> SO'),
+    ('so <i lang="und">it is</i>', '<i lang="und">IS IT</i> SO'),
+    ('so <i xml:lang="fr-CA">il <b>est</b> là</i>', '<i xml:lang="fr-CA">il <b>est</b> là</i> SO'),
+    ('<a lang="fr" title="la vie">la vie</a> so', 'SO <a lang="fr" title="la vie">la vie</a>'),
+    (
+        '<blockquote lang="fr" title="la vie">un <b>deux</b> <p>trois &amp; là</blockquote> a b',
+        '<blockquote lang="fr" title="la vie">un <b>deux</b> <p>trois &amp; là</blockquote> B A',
+    ),
+    ('<p lang="fr">un deux<p>a b', '<p lang="fr">un deux<p>B A'),
+    (
+        '<div lang="fr">un la<p lang="en">a b</p>x y</div>',
+        '<div lang="fr">un la<p lang="en">B A</p>x y</div>',
+    ),
+    ('<span lang="fr"><p>un deux</p></span> a b', '<span lang="fr"><p>un deux</p></span> B A'),
+    ('<html lang="fr"><body lang="fr"><p>a b', '<html lang="fr"><body lang="fr"><p>B A'),
+]
+
+
+@pytest.mark.parametrize(("source", "expected"), FOREIGN)
+def test_elements_in_another_language_stay(source: str, expected: str) -> None:
+    [found] = translate_marked(backwards, [source], "html", languages=("en", "de"))
+    assert found.text == expected
+    [unknown] = translate_marked(backwards, [source], "html")
+    assert "la vie" not in unknown.text
+    assert "un deux" not in unknown.text
 
 
 @pytest.mark.parametrize(

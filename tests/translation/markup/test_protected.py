@@ -50,6 +50,13 @@ from allyouneed.translation.markup.rewriting import Rewriting
         ("用 PowerPoint 打开", []),
         ("50 % discount, and/or 5 men", ["50 %"]),
         ("A {not closed, and } this", []),
+        (
+            'Use <b>, </b>, <br />, <my-x/>, <img src="x y"> or <p class=a hidden>.',
+            ["<b>", "</b>", "<br />", "<my-x/>", '<img src="x y">', "<p class=a hidden>"],
+        ),
+        ('An <a href="https://a.b/c"> and <u>x</u>', ['<a href="https://a.b/c">']),
+        ("a < b and c > d, x <y> z, <3, i<n>0, a<b>c, a <b and c> d, <name>, <b or c", []),
+        ("Anna <anna@b.c> or <john@example.com>", ["anna@b.c", "john@example.com"]),
         ("I have 3 apples (two) [sic] & more.", []),
     ],
 )
@@ -75,7 +82,7 @@ def test_a_users_expressions_come_first() -> None:
 
 
 @given(
-    st.text(alphabet="{}%$s#@/a1 .:[]`&;\n_©ymdYMDhwHT-\\€k,~", max_size=40),
+    st.text(alphabet="{}%$s#@/a1 .:[]`&;\n_©ymdYMDhwHT-\\€k,~<>=b", max_size=40),
     st.sampled_from(["free", "amounts", "all"]),
 )
 def test_a_text_without_the_signs_of_literals_has_none(text: str, numbers: Numbers) -> None:
@@ -111,7 +118,8 @@ def test_places_of_rewritten_text(old: str, data: st.DataObject) -> None:
 @pytest.mark.parametrize(
     "text",
     ["1,", "$1,", "111 ", "1-1.1-", "1", "+1", "a", "a.b-", "%s", "%a ", "é", "http://", "{", "`",
-     "%", "%%", "%%a", "%%1%", "1.1%", "%d%", "%(a", "%%-", "%1$"],
+     "%", "<a ", "<a b=", "<a b='", "</a", "<b", "%%", "%%a", "%%1%", "1.1%", "%d%", "%(a", "%%-",
+     "%1$"],
 )  # fmt: skip
 @pytest.mark.parametrize("numbers", ["free", "amounts", "all"])
 def test_long_texts_take_little_time(text: str, numbers: Numbers) -> None:

@@ -9,8 +9,9 @@ from html.parser import HTMLParser
 from random import Random
 from xml.parsers import expat
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.conftest import at_least
 
 from allyouneed.decoding.links import Alignment
 from allyouneed.translation.markup.marked_text import translate_marked
@@ -196,7 +197,7 @@ def strange(case: Marked, text: str) -> Counter[str]:
     return found
 
 
-@settings(max_examples=200, deadline=None)
+@at_least(200)
 @given(marked(), st.builds(Wild, st.integers(0, 1000), st.booleans()))
 def test_markup_survives_whatever_the_translator_does(case: Marked, translate: Wild) -> None:
     found = through(case, translate)
@@ -212,7 +213,7 @@ def test_markup_survives_whatever_the_translator_does(case: Marked, translate: W
     assert not re.search(r"&(?!#?\w+;)", text), "an escaped sign lost its escape"
 
 
-@settings(max_examples=200, deadline=None)
+@at_least(200)
 @given(marked(), st.integers(0, 1000))
 def test_words_and_references_survive_a_translator_that_keeps_the_words(
     case: Marked, seed: int

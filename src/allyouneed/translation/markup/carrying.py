@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from allyouneed.translation.confidence import SentenceConfidence, doubts, without_doubts
 from allyouneed.translation.lost import renamed
 from allyouneed.translation.markup import stand_ins
+from allyouneed.translation.markup.foreign import with_foreign_bound
 from allyouneed.translation.markup.hard_spaces import has_hard_space, with_hard_spaces
 from allyouneed.translation.markup.links import Link, diagonal, links_in, links_of_ends
 from allyouneed.translation.markup.nodes import (
@@ -163,7 +164,8 @@ class Carrier:
     def carry(self, passages: Sequence[Nodes], *, aligned: bool = False) -> list[Carried]:
         """The passages' translations, in order. If `aligned`, they have links, even where nothing
         has to be placed by them."""
-        kept = [self.protection.keep(bound(apart(nodes))) for nodes in passages]
+        own = [with_foreign_bound(nodes, self.languages[0]) for nodes in passages]
+        kept = [self.protection.keep(bound(apart(nodes))) for nodes in own]
         cut = [_sentences(nodes, linked=aligned or _needs_links(nodes)) for nodes in kept]
         sentences = [sentence for some in cut for sentence in some]
         for sentence in sentences:

@@ -24,6 +24,11 @@ RAW = _named("script style xmp iframe noembed plaintext")
 PREFORMATTED = _named("pre textarea listing")
 SKIPPED = _named("code kbd samp var tt math svg")
 UNSEEN = _named("rp rt")  # how signs are pronounced
+NAMES = (BLOCK | VOID | RAW | PREFORMATTED | SKIPPED | UNSEEN) | _named(
+    "a abbr b bdi bdo big cite data del dfn em font i ins label map mark meter output picture "
+    "progress q rt ruby s slot small span strike strong sub sup time u"
+)
+"""The names of all elements."""
 ENDED_BY = {
     "p": BLOCK - VOID - {"button"},
     "li": {"li"},
@@ -54,6 +59,7 @@ def html_rules(ignore_tags: Collection[str] = ()) -> Rules:
         lower_case=True,
         untouched=_untouched,
         attributes=_attributes,
+        language=_language,
     )
 
 
@@ -73,3 +79,11 @@ def _attributes(name: str, attributes: Mapping[str, str]) -> Collection[str]:
     if name == "input" and attributes.get("type", "").lower() in BUTTONS:
         return (*TEXT_ATTRIBUTES, "value")
     return TEXT_ATTRIBUTES
+
+
+def _language(name: str, attributes: Mapping[str, str]) -> str:
+    """The language that a tag names. What a page says of itself as a whole does not count, because
+    the page is to be translated in any case."""
+    if name in ("html", "body"):
+        return ""
+    return attributes.get("lang", "") or attributes.get("xml:lang", "")

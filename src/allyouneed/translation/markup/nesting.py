@@ -8,11 +8,16 @@ from allyouneed.translation.markup.nodes import Around, Kept, Node, Part, Script
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Opening:
-    """A tag that opens an element of this name."""
+    """A tag that opens an element of this name. `language` is the code that it names, or ""."""
 
     name: str
     raw: tuple[Part, ...]
     script: Script = ""
+    language: str = ""
+
+    def around(self, inside: Iterable[Node], closing: tuple[Part, ...]) -> Around:
+        """The element, with what stands in it and the tag that closes it."""
+        return Around(self.raw, tidy([*inside]), closing, self.script, self.language)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -82,11 +87,11 @@ def _close(levels: list[tuple[Opening | None, list[Node]]], token: Closing) -> N
         _end(levels)
     opening, inside = levels.pop()
     assert opening is not None
-    levels[-1][1].append(Around(opening.raw, tidy(inside), token.raw, opening.script))
+    levels[-1][1].append(opening.around(inside, token.raw))
 
 
 def _end(levels: list[tuple[Opening | None, list[Node]]]) -> None:
     """Ends the innermost element that is still open, where no tag ends it."""
     opening, inside = levels.pop()
     assert opening is not None
-    levels[-1][1].append(Around(opening.raw, tidy(inside), (), opening.script))
+    levels[-1][1].append(opening.around(inside, ()))

@@ -51,12 +51,14 @@ note."""
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Around:
-    """Nodes between an opening and a closing tag."""
+    """Nodes between an opening and a closing tag. `language` is the code of the language that the
+    tag names, "" if it names none."""
 
     opening: tuple[Part, ...]
     inside: "tuple[Node, ...]"
     closing: tuple[Part, ...]
     script: Script = ""
+    language: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -10,6 +10,7 @@ from allyouneed.text.atoms import UNSPACED
 from allyouneed.text.numerals import O_CLOCK
 from allyouneed.text.scripts import scripts_of
 from allyouneed.text.sums import SIGN, SPACE
+from allyouneed.translation.markup.html import NAMES
 from allyouneed.translation.markup.nodes import Around, Bound, Kept, Node, Nodes, plain, tidy
 
 UNITS = (
@@ -35,8 +36,19 @@ _WITH_PERCENT = (
     r"|(?<![\w.])\d{1,18}+(?:[.,]\d{1,9}+){0,6}+)[ \u00a0\u202f]?)?"
     rf"(?:%%(?!\d%))++(?:%?{_CONVERSION}(?![a-z]))?"
 )
+# A tag that is shown as text, such as "<b>" in a text about HTML. "a <b and c> d", "i<n>0" and
+# "<anna@b.c>" are none: a tag has a known name, an attribute with a value, or a slash. A tag that
+# touches a word, as in "<b>very</b> good", is no word of its own, and goes to the model with it.
+_ATTRIBUTE = (
+    r"""[\w:@.-]{1,40}+(?:=(?:"[^"<>\n]{0,300}+"|'[^'<>\n]{0,300}+'|[^\s"'<>=]{1,300}+))?+"""
+)
+_SHOWN_TAG = (
+    rf"(?<!\w)<(?:(?:{'|'.join(sorted(NAMES))})|/[a-zA-Z][\w:-]{{0,40}}+ ?"
+    rf"|[a-zA-Z][\w:-]{{0,40}}+(?: ?/|(?=[^<>\n]{{1,400}}=)(?: {_ATTRIBUTE}){{1,12}}+ ?/?))>(?!\w)"
+)
 _PATTERNS = (
     r"``[^`\n]++``|`[^`\n]++`",  # code in back-ticks
+    _SHOWN_TAG,
     r"(?:https?|ftps?|file|mailto|tel|ssh|git|wss?)://?[^\s<>\"“”`]*[^\s<>\"“”`.,;:!?'’)\]}]",
     r"\bwww\.[^\s<>\"“”`]*[^\s<>\"“”`.,;:!?'’)\]}]",
     r"(?<![\w.+-])[\w.+-]++@[\w-]++(?:\.[\w-]++)++",  # e-mail
@@ -71,7 +83,7 @@ _NUMBERS = {"free": (), "amounts": (AMOUNT,), "all": (AMOUNT, TIME, NUMBER)}
 Numbers = Literal["free", "amounts", "all"]
 """Which numbers are carried over literally: none, those with a unit, or also times and all numbers
 of two digits."""
-_SIGN = rf"[@#{{}}%$€£¥`\\/&\[_{re.escape(SYMBOLS)}]|www\.|(?:y|m|d|h|s){{2}}[-.:]"
+_SIGN = rf"[@#{{}}%$€£¥`\\/&<\[_{re.escape(SYMBOLS)}]|www\.|(?:y|m|d|h|s){{2}}[-.:]"
 _SIGNS = {  # one is in all that is protected
     "free": re.compile(rf"{_SIGN}|\d\.\d+\.\d", re.IGNORECASE),
     "amounts": re.compile(rf"{_SIGN}|\d", re.IGNORECASE),

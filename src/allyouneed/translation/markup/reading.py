@@ -20,7 +20,15 @@ from allyouneed.translation.markup.nesting import (
     first_of_both_kinds,
     nested,
 )
-from allyouneed.translation.markup.nodes import LINE_BREAK, Kept, Part, Script, Void
+from allyouneed.translation.markup.nodes import (
+    LINE_BREAK,
+    Around,
+    Kept,
+    Node,
+    Part,
+    Script,
+    Void,
+)
 from allyouneed.translation.markup.passage import Passage, escaped, has_words
 from allyouneed.translation.markup.rules import Rules
 from allyouneed.translation.markup.scripts import script_of
@@ -91,12 +99,16 @@ class _Reader:
         self._spelt: dict[str, str] = {}
         self._bare: set[str] = set()
         self._line = line
+        self._language = ""  # that a block names for the run
+        self._languages: list[tuple[int, str]] = []  # of open blocks, with the pieces after them
 
     def read(self) -> None:
         """Fills `parts`."""
         number = 0
         while number < len(self._cuts):
             cut = self._cuts[number]
+            while self._languages and self._languages[-1][0] <= number:
+                self._languages.pop()
             number += 1
             if cut.kind == "open" and self._is_untouched(cut):
                 end = self._end_of(cut, number)
@@ -104,8 +116,24 @@ class _Reader:
                     self._add_untouched(self._cuts[number - 1 : end])
                     number = end
                     continue
-            self._add(cut, ends_sentence=number - 1 in self._outer)
+            is_block = cut.kind != "other" and cut.name in self.rules.block
+            ends_sentence = is_block or number - 1 in self._outer
+            self._add(cut, ends_sentence)
+            if ends_sentence and cut.kind == "open":
+                self._enter(cut, number)
         self._flush()
+
+    def _enter(self, cut: Cut, number: int) -> None:
+        """Notes the language that a block names for its text."""
+        language = self.rules.language(cut.name, cut.attributes)
+        end = self._end_of(cut, number) if language else None
+        if end is not None:
+            self._languages.append((end, language))
+
+    @property
+    def _block_language(self) -> str:
+        """The language that the innermost open block names, of those that name one."""
+        return self._languages[-1][1] if self._languages else ""
 
     def _add(self, cut: Cut, ends_sentence: bool) -> None:
         if cut.kind == "text":
@@ -118,7 +146,7 @@ class _Reader:
             step = {"open": 1, "close": -1}.get(cut.kind, 0)
             self._preformatted = max(self._preformatted + step, 0)
         raw = self._with_attributes(cut)
-        if ends_sentence or (cut.kind != "other" and cut.name in self.rules.block):
+        if ends_sentence:
             self._flush()
             self.parts += raw
             return
@@ -127,7 +155,9 @@ class _Reader:
         self._tags += 1
         match cut.kind:
             case "open":
-                token: Token = Opening(cut.name, raw, _script(cut))
+                token: Token = Opening(
+                    cut.name, raw, _script(cut), self.rules.language(cut.name, cut.attributes)
+                )
             case "close":
                 token = Closing(cut.name, raw)
             case _ if cut.raw.startswith("<![CDATA["):
@@ -177,6 +207,7 @@ class _Reader:
     def _push(self, token: Token, raw: tuple[Part, ...], line: int) -> None:
         if not self._run:
             self._line = line
+            self._language = self._block_language
         self._run.append((token, raw))
 
     def _is_untouched(self, cut: Cut) -> bool:
@@ -232,6 +263,7 @@ class _Reader:
         names = self.rules.attributes(cut.name, cut.attributes) if cut.attributes else ()
         if not names:
             return (cut.raw,)
+        language = self.rules.language(cut.name, cut.attributes) or self._block_language
         parts: list[Part] = []
         place = 0
         for match in ATTRIBUTE.finditer(cut.raw):
@@ -241,7 +273,8 @@ class _Reader:
                 begin, end = match.span(2)
                 where = f"line {cut.line}, {match[1]} of <{cut.name}>"
                 parts.append(cut.raw[place:begin])
-                parts.append(Passage((text,), (match[2],), str, where, _in_quotes(match[2])))
+                nodes = _in_language((text,), language)
+                parts.append(Passage(nodes, (match[2],), str, where, _in_quotes(match[2])))
                 place = end
         return (*parts, cut.raw[place:])
 
@@ -267,7 +300,7 @@ class _Reader:
         original = tuple(part for _, raw in inner for part in raw)
         self.parts += [part for _, raw in run[:begin] for part in raw]
         if any(isinstance(token, str) and has_words(token) for token, _ in inner):
-            nodes = nested(token for token, _ in inner)
+            nodes = _in_language(nested(token for token, _ in inner), self._language)
             escape = _escape(
                 {sign: raw for sign, raw in self._spelt.items() if sign not in self._bare}
             )
@@ -275,6 +308,11 @@ class _Reader:
         else:
             self.parts += original
         self.parts += [part for _, raw in run[end:] for part in raw]
+
+
+def _in_language(nodes: tuple[Node, ...], language: str) -> tuple[Node, ...]:
+    """The nodes of a passage; if their language is named, in an element without tags."""
+    return (Around((), nodes, (), language=language),) if language else nodes
 
 
 def _script(tag: Cut) -> Script:

@@ -15,7 +15,8 @@ class Rules:
     see them. Each line of a `preformatted` element is a passage of its own. `void` elements have no
     end tag. `raw` elements hold no markup. `ended_by` maps an element that may lack its end tag to
     the elements whose start tags close it. `attributes(name, attributes)` names the attributes
-    whose values are translated.
+    whose values are translated. `language(name, attributes)` is the code of the language of an
+    element's text, "" if the tag names none.
     """
 
     block: Collection[str] = ()
@@ -29,3 +30,4 @@ class Rules:
     lower_case: bool = False
     untouched: Callable[[str, Mapping[str, str]], bool] = lambda name, attributes: False
     attributes: Callable[[str, Mapping[str, str]], Collection[str]] = lambda name, attributes: ()
+    language: Callable[[str, Mapping[str, str]], str] = lambda name, attributes: ""

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 
 from allyouneed.translation.markup.nodes import Around, Bound, Node, Nodes, Script, plain, tidy
 from allyouneed.translation.markup.protected import UNITS
@@ -62,7 +63,7 @@ def bound(nodes: Nodes) -> tuple[Node, ...]:
                 inside.append(first)
             found.append(Bound(tidy(inside), plain(inside)))
         else:
-            found.append(Around(node.opening, bound(node.inside), node.closing, script=node.script))
+            found.append(replace(node, inside=bound(node.inside)))
     return tuple(found)
 
 
