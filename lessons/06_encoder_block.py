@@ -298,16 +298,18 @@ for unit in (717, 440, 884, 996):
 
 # %% [markdown]
 # Read each as a key and a value. Among the training sentences, unit 717 is active after the verb of
-# a polite request (*Stellen …*, *Bitte füllen …*) and promotes ` Sie`. Unit 440 is active inside
+# a polite request (*Stellen …*, *Geben …*) and promotes ` Sie`. Unit 440 is active inside
 # infinitive clauses and promotes ` zu`. Unit 884 is active after a *du*, before its verb or the
-# verb's ending (*Du arbeite…*), and promotes `est`, `st` and verbs that end in it. Unit 996 is
+# verb's ending (*Du …*, *dass du mich belogen …*), and promotes `est`, `st` and verbs of the
+# second person (*wirst*, *bist*, *weißt*): all its ten tokens end in *st* or *ßt*. Unit 996 is
 # active when a sentence is complete and promotes the end token. Nobody taught the model about
 # polite requests, second persons, infinitives and full stops.
 
 # %%
 assert found[717].promotes[0][0] == " Sie"
 assert found[440].promotes[0][0] == " zu"
-assert all(piece.endswith("st") for piece, _ in found[884].promotes[:6])
+assert all(piece.endswith(("st", "ßt")) for piece, _ in found[884].promotes)
+assert len(found[884].promotes) == 10
 assert found[996].promotes[0][0] == "</s>"
 assert all(one.prefix.endswith((".", "!", "?")) for one in found[996].excited_by[:3])
 

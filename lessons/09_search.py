@@ -165,12 +165,12 @@ print(
     f"of the sentence: exp({place.log_probability:.3f}), which is exp(H) to the power of {tokens}"
 )
 lesson.expect("exp(H), a token's probability", math.exp(h), 0.52, 0.62)
-lesson.expect("the sentence's probability", math.exp(place.log_probability), 0.003, 0.018)
+lesson.expect("the sentence's probability", math.exp(place.log_probability), 0.008, 0.016)
 assert same(math.exp(h) ** tokens, math.exp(place.log_probability))
 
 # %% [markdown]
-# The best sentence of millions has not even one percent. That is no bad sign, there are many ways
-# to say it; but note how it goes with length: with every further token the product can only shrink.
+# The best sentence of millions has about one percent. That is no bad sign, there are many ways to
+# say it; but note how it goes with length: with every further token the product can only shrink.
 #
 # ### Exercise 2: both numbers
 #
@@ -240,16 +240,38 @@ for beam, (_, log_p, length, score) in zip(beams, rows, strict=True):
 
 likes, lengths, scores = ([row[number] for row in rows] for number in (1, 2, 3))
 assert likes == sorted(likes)  # the model likes each wider search better
-assert lengths == sorted(lengths, reverse=True)  # and each is shorter
-lesson.expect("what the widest beam gains, nats a sentence", likes[-1] - likes[0], 0.4, 8.0)
-lesson.expect("what it loses in length", lengths[0] - lengths[-1], 0.05, 0.6)
-lesson.expect("what a beam of 4 gains in BLEU over greedy", scores[1] - scores[0], 0.4, 4)
-lesson.expect("what the widest loses in BLEU to a beam of 4", scores[1] - scores[-1], 0.5, 10)
+lesson.expect("what the widest beam gains, nats a sentence", likes[-1] - likes[0], 0.38, 8.0)
+lesson.expect(
+    "what it loses in length to the shortest other", min(lengths[:-1]) - lengths[-1], 0.03, 0.6
+)
+lesson.expect("what it loses in BLEU to the worst other", min(scores[:-1]) - scores[-1], 0.5, 10)
+lesson.expect("the others' BLEU, from worst to best", max(scores[:-1]) - min(scores[:-1]), 0, 2)
+silent = [sum(one.text == "" for one in found) for found, *_ in rows]
+assert silent == [0] * (len(beams) - 1) + [1]  # only the widest finds an empty translation
 
 # %% [markdown]
 # Two effects are mixed here. A wider beam repairs mistakes of greedy search, which cannot take back
-# a word: with a beam of 4, BLEU rises. It also finds sentences that are more probable and shorter:
-# words are missing. In wide beams this effect is the stronger one, and BLEU falls.
+# a word. It also finds sentences that are more probable and shorter: words are missing, and at last
+# all of them. Up to a beam of 16, BLEU moves by less than two points, which can be chance with so
+# few sentences. The widest beam is the shortest and the worst: for one sentence it finds that the
+# empty translation is the best.
+#
+# Here is a repair. *Our neighbours have sold their house and are going to move to a small town near
+# the sea*: greedy search leaves out the verb of the second half. A beam of 4 finds it, though it
+# still names the town twice.
+
+# %%
+repaired = sources.index(
+    "Our neighbours have sold their house and are going to move to a small town near the sea."
+)
+for beam, (found, *_) in zip(beams, rows, strict=True):
+    print(f"{beam:3}  log P {found[repaired].log_probability:6.2f}  {found[repaired].text}")
+assert "ziehen" not in rows[0][0][repaired].text
+assert all("werden" in row[0][repaired].text for row in rows[1:])
+assert all(row[0][repaired].text.endswith("ziehen.") for row in rows[1:])
+
+# %% [markdown]
+# And here is the sentence that a wide beam loses.
 
 
 # %%
@@ -264,15 +286,16 @@ first, last = rows[0][0][example], rows[-1][0][example]
 assert last.log_probability > first.log_probability
 assert len(last.tokens) < len(first.tokens)
 assert "Paris" in first.text
+assert all(row[0][example].text == first.text for row in rows[:-1])
 assert last.text == ""
 
 # %% [markdown]
 # *He says that he has never been to Paris, but he speaks French as if he had lived there for
-# years.* A wider beam leaves words out, and the widest one finds that nothing at all is the most
-# probable translation. Each word costs probability, and the end costs it only once. Narrow beams do
-# not find this translation, since at the first step the end is not among their most probable
-# tokens. A narrow beam therefore does not only save time: it also avoids probable but incomplete
-# translations.
+# years.* All narrower beams find one and the same translation, and the widest one finds that
+# nothing at all is more probable still. Each word costs probability, and the end costs it only
+# once. Narrow beams do not find this translation, since at the first step the end is not among
+# their most probable tokens. A narrow beam therefore does not only save time: it also avoids
+# probable but incomplete translations.
 #
 # How far does that go? Score the *empty* translation of every sentence.
 
@@ -321,12 +344,12 @@ for plot, title in zip(plots, titles, strict=True):
     plot.set(title=title, xlabel="beam", xscale="log", xticks=beams, xticklabels=beams)
     plot.minorticks_off()
 plots[1].set_ylim(0.8, 1.1)
-plots[2].set_ylim(50, 65)
+plots[2].set_ylim(55, 70)
 plots[0].legend(frameon=False)
 lesson.show(
     figure,
     "beams",
-    "Without a penalty length falls as log P rises, and so does BLEU; with one, length stays",
+    "Without a penalty the widest beam is the shortest and the worst; with one, length stays",
 )
 
 print("beam    log P  length   BLEU   ranked by log P / length")
@@ -334,7 +357,11 @@ for beam, (_, log_p, length, score) in zip(beams, normalised, strict=True):
     print(f"{beam:4} {log_p:8.2f} {length:7.2f} {score:6.1f}")
 lesson.expect("length kept by the widest beam", normalised[-1][2], 0.9, 1.1)
 lesson.expect("its length above that without", normalised[-1][2] - lengths[-1], 0.05, 0.5)
-lesson.expect("its BLEU less that of greedy search", normalised[-1][3] - scores[0], 0.2, 8)
+lesson.expect("its BLEU above that without", normalised[-1][3] - scores[-1], 0.4, 8)
+four, widest = normalised[1][3], normalised[-1][3]
+lesson.expect("its BLEU beside that of a beam of 4", widest - four, -0.5, 0.5)
+lesson.expect("its BLEU below that of greedy search", scores[0] - widest, 0.5, 2.5)
+assert all(one.text for found, *_ in normalised for one in found)  # no translation is empty
 
 # %%
 figure, plot = panels(1, width=6)
@@ -347,9 +374,10 @@ lesson.show(
 )
 
 # %% [markdown]
-# With this ranking, a wide beam no longer shortens translations. On these sentences the widest beam
-# gains about two BLEU over greedy search, and a beam of 4 gains nothing. (32 sentences are few; on
-# large test sets a beam of 4 often gains about one, and wider beams no more.) The paper uses 4.
+# With this ranking, a wide beam no longer shortens translations, and none is empty. The widest beam
+# is as good as a beam of 4, and better than it was without the penalty. Greedy search happens to
+# be about one BLEU above both here. (32 sentences are few; on large test sets a beam of 4 often
+# gains about one, and wider beams no more.) The paper uses 4.
 #
 # ### Exercise 3: ranking
 #
