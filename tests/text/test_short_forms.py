@@ -23,6 +23,8 @@ EN_DE = ("en", "de")
         ("FYI: are u OK?", "For your information: are you OK?"),
         ("I dunno, we're gonna win.", "I don't know, we're going to win."),
         ("Tea w/o milk.", "Tea without milk."),
+        ("The U.S. president met Prof. Lee.", "The US president met Professor Lee."),
+        ("He is in the U.S., she in the U.K.", "He is in the US, she in the U.K."),
     ],
 )  # fmt: skip
 def test_short_forms_are_spelt_out(text: str, expected: str) -> None:
@@ -33,7 +35,7 @@ def test_short_forms_are_spelt_out(text: str, expected: str) -> None:
     "text",
     [
         "At 5 p.m. 3 came.",
-        "The U.S. and I.",
+        "I am in the U.S.",
         "Dec and Jan sat in the sun.",
         "It is u-shaped; a/u.",
         "Ur was a city.",

@@ -62,6 +62,9 @@ _SHORT_FORMS = ShortForms(
         "excl": "excluding",
         "i.e": "in other words",
         "incl": "including",
+        "prof": "Professor",
+        "u.k": "UK",
+        "u.s": "US",
     },
     before_numbers={
         "approx": "about",
