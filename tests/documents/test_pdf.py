@@ -101,7 +101,8 @@ def test_text_becomes_markdown() -> None:
     document = read_pdf(made(PAGES))
     assert document.written().decode() == MARKDOWN
     report = translate_document(document, loud)
-    assert document.written().decode() == MARKDOWN.upper()
+    shown = r"\<b\>"  # a tag that the text shows is no text
+    assert document.written().decode() == MARKDOWN.upper().replace(shown.upper(), shown)
     assert report.notes == [pdf.NOTE]
 
 
