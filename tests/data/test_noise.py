@@ -7,7 +7,7 @@ import pytest
 
 from allyouneed.data.corpus import Corpus, Pair
 from allyouneed.data.filters import Filters
-from allyouneed.data.noise import added, case, shortened, spans, typed
+from allyouneed.data.noise import added, case, spans, typed
 from allyouneed.data.noise.noise import Noise
 from allyouneed.data.store import build_store
 from allyouneed.errors import DataError
@@ -37,31 +37,6 @@ def test_the_end_mark_goes_on_both_sides_or_on_none() -> None:
     assert typed.no_end_mark(("Go!", "Geh!")) == ("Go", "Geh")
     for texts in (("Go!", "Geh"), ("Go...", "Geh..."), ("", ""), ("?", "?!")):
         assert typed.no_end_mark(texts) == texts
-
-
-@pytest.mark.parametrize(
-    ("source", "expected"),
-    [
-        ("Bring fruit, for example apples.", "Bring fruit, e.g. apples."),
-        ("He left, that is, he ran.", "He left, i.e. he ran."),
-        ("Apples, pears and so on.", "Apples, pears, etc."),
-        ("It is on January 5, 2020.", "It is on Jan. 5, 2020."),
-        ("It is on 5 September 2020.", "It is on 5 Sept. 2020."),
-        ("It opened in October 2020.", "It opened in Oct. 2020."),
-        ("See Figure 3.", "See Fig. 3."),
-        ("I'm going to eat.", "I'm gonna eat."),
-        ("Ich bin at home.", "Ich bin at home."),
-    ],
-)
-def test_english_words_are_shortened(source: str, expected: str) -> None:
-    assert shortened.abbreviations((source, "x"), Random(1)) == (expected, "x")
-
-
-def test_each_short_form_is_of_the_words_that_it_stands_for() -> None:
-    months = ["January", "February", "August", "September", "October", "November", "December"]
-    for month in months:
-        short, _ = shortened.abbreviations((f"On {month} 5.", "x"), Random(1))
-        assert short == f"On {'Sept' if month == 'September' else month[:3]}. 5."
 
 
 @pytest.mark.parametrize("seed", range(20))

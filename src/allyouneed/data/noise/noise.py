@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields
 from random import Random
 
 from allyouneed.data.corpus import Pair
-from allyouneed.data.noise import added, case, shortened, typed
+from allyouneed.data.noise import added, case, typed
 from allyouneed.data.noise.case import Texts
 from allyouneed.errors import DataError
 
@@ -43,7 +43,6 @@ class Noise:
     capitals: float = 0.0
     title_case: float = 0.0
     small_letters: float = 0.0
-    abbreviations: float = 0.0
 
     def __post_init__(self) -> None:
         for name, share in self.shares().items():
@@ -98,6 +97,4 @@ class Noise:
                     texts = changed
                     tell(kind, pair)
                 break
-        # last, so that a share of 0 leaves the random choices of all other kinds as they are
-        draw("abbreviations", lambda texts: shortened.abbreviations(texts, chance))
         return Pair(*texts, pair.line)

@@ -286,11 +286,6 @@ class NoiseSection(Section):
     doubled_spaces: Chance = Field(
         default=0.0, description="the source with some doubled spaces; data.normaliser undoes it"
     )
-    abbreviations: Chance = Field(
-        default=0.0,
-        description="an English source with short forms: e.g., approx., Jan. 5, U.S., Prof.; the "
-        "share is of the pairs that have words to shorten",
-    )
     emoji: Chance = Field(default=0.0, description="both sides with the same emoji at the end")
     copied: Chance = Field(
         default=0.0,
