@@ -21,16 +21,10 @@ def persons(text: str) -> Iterator[str]:
         first = next((n for n, word in enumerate(words[:-1]) if _is_first_name(word)), None)
         if first is None:
             continue
-        name = up_to_possessive(" ".join(words[first:]))
-        if not _ROMAN.fullmatch(name.split()[-1]):
-            yield name
-
-
-def up_to_possessive(name: str) -> str:
-    """The name that comes first in "Mary Smith's New Car", or the whole name."""
-    words = name.split(" ")
-    end = next((n for n, word in enumerate(words) if _POSSESSIVE.search(word)), len(words))
-    return _POSSESSIVE.sub("", " ".join(words[: end + 1]))
+        ends = (n for n in range(first + 1, len(words)) if _POSSESSIVE.search(words[n]))
+        name = words[first : next(ends, len(words)) + 1]
+        if not _ROMAN.fullmatch(name[-1]):
+            yield _POSSESSIVE.sub("", " ".join(name))
 
 
 def _is_first_name(word: str) -> bool:

@@ -18,6 +18,7 @@ from allyouneed.translation.markup.lost_names import has_name, lost_names, names
         ("com.example.App calls get_user() of NullPointerException", "en", 3),
         ("Mr. O'Connor and Dr. Brown", "en", ["O'Connor", "Brown"]),
         ("Mr. Smith's car, Mrs. Bell’s Book", "en", ["Smith", "Bell"]),
+        ("He lives at 10 King's Road.", "en", ["10 King's Road"]),
         ("My name is Anna Bell.", "en", ["Anna Bell"]),
         ("Ask Jane Doe's sister or Jean-Luc P. Picard.", "en", ["Jane Doe", "Jean-Luc P. Picard"]),
         ("Yesterday Mohammed Al-Sayed called.", "en", ["Mohammed Al-Sayed"]),

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import cache
 
-from allyouneed.text.persons import persons, up_to_possessive
+from allyouneed.text.persons import persons
 from allyouneed.text.tongues.known import TONGUES
 from allyouneed.text.tongues.tongue import BIG, WORD
 
@@ -35,8 +35,9 @@ _FOUND = r"[^\W\d_][._][^\W_]|[a-z][A-Z]|\d|[§\u2190-\U0001faff]"
 def name_patterns(language: str) -> tuple[str, ...]:
     """The patterns of names in texts of a language, given by its code."""
     own = TONGUES[language].names
-    name = rf"(?!(?:{own.offices})(?!\w)){BIG}{WORD}"
-    more = rf"(?:\s{BIG}{WORD})*"
+    word = rf"{BIG}{WORD}(?<!['’]s)"  # not the "'s" of "Mr. Smith's car"
+    name = rf"(?!(?:{own.offices})(?!\w)){word}"
+    more = rf"(?:\s{word})*"
     titles, introductions = map(_behind, (own.titles, own.introductions))
     people = rf"{titles}{name}{'' if own.nouns_have_capitals else more}|{introductions}{name}{more}"
     foreign = rf"(?<!\w)(?=[\w-]*[{own.foreign}]){BIG}{WORD}"
@@ -81,7 +82,7 @@ def names(text: str, language: str) -> Iterator[str]:
         return
     if _signs(language).search(text):
         for match in _any(language).finditer(text):
-            yield up_to_possessive(match[0])
+            yield match[0]
     if not TONGUES[language].names.nouns_have_capitals:
         yield from persons(text)
 
