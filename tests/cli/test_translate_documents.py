@@ -393,6 +393,17 @@ def test_a_pdf_becomes_markdown(
     assert "its layout and pictures are lost" in done.err
 
 
+def test_terms_beyond_the_shown_ones_are_counted(
+    call, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("allyouneed.cli.documents.SHOWN", 1)
+    Path("terms.tsv").write_text("bike\tVelo\ndog\tKöter\n")
+    Path("page.html").write_text("<p>A man rides a bike.</p><p>The dog sleeps.</p>")
+    done = call("translate", "--terms", "terms.tsv", "page.html", "--to", "page.de.html")
+    assert done.err.count("the term") == 1
+    assert "page.html: 1 more term\n" in done.err
+
+
 def test_the_uses_of_terms_are_told(call, folder: Path) -> None:
     Path("terms.tsv").write_text("bike\tVelo\ndog\tKöter\n")
     Path("page.html").write_text("<p>A man rides a bike.</p><p>The bike is <b>red</b>.</p>")

@@ -138,10 +138,11 @@ def _tell(source: Path, target: Path, report: DocumentReport) -> None:
     known = f", {report.recalled:,} of them from the memory" if report.recalled else ""
     sentences = "1 sentence" if report.sentences == 1 else f"{report.sentences:,} sentences"
     note(f"{source} → {target}: {sentences}{known}")
-    for line in _terms_told(report)[:SHOWN]:
-        note(f"{source}, {line}")
-    for text in report.notes[:SHOWN]:
+    terms = _terms_told(report)
+    for text in (*terms[:SHOWN], *report.notes[:SHOWN]):
         note(f"{source}, {text}")
+    if (others := len(terms) - SHOWN) > 0:
+        note(f"{source}: {others:,} more {'term' if others == 1 else 'terms'}")
     more = len(report.notes) - SHOWN + report.untold
     if more > 0:
         note(f"{source}: {more:,} more places like these")
