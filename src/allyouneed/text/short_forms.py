@@ -18,8 +18,11 @@ _SHORT = 2  # letters; such forms count in small letters only: "ca. 20", but "CA
 
 def in_full(text: str, languages: tuple[str, str]) -> Iterator[tuple[int, int, str]]:
     """Each short form of a text that is translated into another language: its begin, its end and
-    its words. They begin with a capital where the short form does, and all capitals count as one at
-    the beginning of the text only. `languages` are the codes of source and target."""
+    the words that it stands for. `languages` are the codes of source and target.
+
+    The words begin with a capital if the short form does ("Fig. 3"). A short form in capitals gets
+    a capital only at the beginning of the text ("FYI: ...").
+    """
     known = _known(languages[0]) if languages[0] != languages[1] else frozenset()
     for word in _WORD.finditer(text) if known else ():
         if (form := word[0].lower()) in known:
@@ -34,8 +37,8 @@ def in_full(text: str, languages: tuple[str, str]) -> Iterator[tuple[int, int, s
 def _words(
     form: str, typed: str, before: str, behind: str, language: str
 ) -> tuple[str, bool] | None:
-    """The words that a form stands for between these signs, and whether its full stop belongs to
-    it. None if it is no short form there."""
+    """The words that a form stands for, and whether the full stop after it is part of it. `before`
+    and `behind` are the two or three signs around it. None if it is not a short form there."""
     forms = TONGUES[language].short_forms
     in_other_word = _JOINS_BEFORE.search(before) or _JOINS_BEHIND.match(behind)
     if forms is None or in_other_word or (len(form) <= _SHORT and form != typed):

@@ -1,4 +1,4 @@
-"""Hard spaces (U+00A0 and U+202F): between them and the words beside them no line may end."""
+"""Hard spaces, U+00A0 and U+202F: spaces at which no line may end."""
 
 from dataclasses import replace
 from itertools import pairwise
@@ -17,10 +17,10 @@ def has_hard_space(nodes: Nodes) -> bool:
 
 
 def with_hard_spaces(nodes: Nodes, transfer: Transfer) -> Transfer:
-    """The translation, with a hard space between two words that come from two words with a hard
-    space between them. The model reads and writes plain spaces only.
+    """The translation with the hard spaces of the source, which the model does not write.
 
-    A translation that parts the two words, or has one word for both, needs none.
+    Two words of the source have a hard space between them. Where the two words that come from them
+    stand side by side in the translation, they get the same hard space. Elsewhere it is left out.
     """
     if not has_hard_space(nodes):
         return transfer

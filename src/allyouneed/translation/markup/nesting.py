@@ -8,7 +8,8 @@ from allyouneed.translation.markup.nodes import Around, Kept, Node, Part, Script
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Opening:
-    """A tag that opens an element of this name. `language` is the code that it names, or ""."""
+    """A tag that opens an element of this name. `language` is the code of the language that the tag
+    names, "" if it names none."""
 
     name: str
     raw: tuple[Part, ...]
