@@ -62,6 +62,7 @@ def test_texts_change_and_all_else_stays(aloud: Through) -> None:
         ('"just a text"', [], '"JUST A TEXT"'),
         ('{"text": "caf\\u00e9"}', [], '{"text": "CAF\\u00c9"}'),
         ('{"text": "café"}', [], '{"text": "CAFÉ"}'),
+        ('{"title": "a b", "text": "fileName"}', [], '{"title": "A B", "text": "fileName"}'),
     ],
 )
 def test_keys(line: str, keys: list[str], expected: str) -> None:

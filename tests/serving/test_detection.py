@@ -1,9 +1,13 @@
 """Languages are told apart by letters, and a few words with the help of the translation models."""
 
+import asyncio
 import random
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
+from allyouneed.serving.desk import Desk
 from allyouneed.serving.detection import Detector, Guess, decided, likelihood, unsure
 from allyouneed.translation.result import Translation
 
@@ -119,3 +123,22 @@ def test_the_model_is_read_ahead() -> None:
     ahead.load_ahead()
     assert ahead.rank("Der Hund schläft unter dem Tisch.")[0].language == "de"
     assert ahead.loaded
+
+
+def test_the_first_model_of_a_source_helps_to_decide(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[str, str]] = []
+
+    async def translated(self: Desk, texts: list[str], source: str, target: str, *_: object) -> Any:
+        asked.append((source, target))
+        made = Translation(source="", text="x", tokens=("x",), token_log_probabilities=(-1.0,))
+        return [SimpleNamespace(translation=made)]
+
+    monkeypatch.setattr(Desk, "translate", translated)
+    desk = object.__new__(Desk)
+    desk.shelf = cast(
+        Any, SimpleNamespace(models=dict.fromkeys([("en", "de"), ("de", "en"), ("en", "sv")]))
+    )
+    guesses = [Guess("en", 0.5), Guess("de", 0.4)]
+    desk.detector = cast(Any, SimpleNamespace(loaded=True, rank=lambda text: guesses))
+    assert asyncio.run(desk.detect("hallo", cast(Any, None)))[0].language == "en"
+    assert asked == [("en", "de"), ("de", "en")]

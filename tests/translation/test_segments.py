@@ -5,9 +5,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from allyouneed.decoding.hypothesis import Hypothesis
+from allyouneed.text.normaliser import AS_TYPED, PlainMarks
 from allyouneed.text.tokenizer import Tokenizer
 from allyouneed.translation.assembly import best_combinations
-from allyouneed.translation.segments import Segmenter
+from allyouneed.translation.segments import Segment, Segmenter
 from allyouneed.translation.words import WordCounter, units_at, word_numbers
 
 FEW = settings(max_examples=50, deadline=None)
@@ -191,3 +192,12 @@ def test_a_part_in_another_language_is_told(small_tokenizer: Tokenizer) -> None:
         ),
     )
     assert notes(english) == notes(german, "de") == notes(german, "") == notes("\n \n") == ()
+
+
+def test_short_forms_and_times_are_spelt_out_in_their_places() -> None:
+    segment = Segment.of("Thx, come at 7:30 pm.", PlainMarks())
+    spelt = segment.spelt_out(("en", "de"), PlainMarks())
+    assert spelt.seen == "Thanks, come at 19:30."
+    assert [spelt.typed(0, 6), spelt.typed(16, 21)] == [(0, 3), (13, 20)]
+    assert segment.spelt_out(("de", "en"), PlainMarks()) == segment
+    assert segment.spelt_out(("en", "de"), AS_TYPED) == segment

@@ -214,3 +214,14 @@ def test_an_amount_that_is_carried_is_written_as_the_language_does() -> None:
     sifted = Sifted.of(["The bag has 3.5 kg."], request, AS_TYPED)
     [found] = sifted.translations(garbling(list(sifted.plain), False), garbling)
     assert found.text == "The bag has 3,5 kg."
+
+
+def test_only_what_is_placed_by_alignment_asks_for_one() -> None:
+    asked: dict[str, bool] = {}
+
+    def noting(texts: list[str], alignments: bool) -> Sequence[Translation]:
+        asked.update(dict.fromkeys(texts, alignments))
+        return repeating(texts, alignments)
+
+    Carrier(noting).carry([("One two.",), ("Three\u00a0four.",)])
+    assert asked == {"One two.": False, "Three four.": True}
