@@ -7,8 +7,7 @@ from itertools import pairwise
 
 UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
 """The characters of scripts without spaces, as a set in a regular expression has them."""
-_ATOM = re.compile(rf"[{UNSPACED}]|(?:(?![{UNSPACED}])\w)+|[^\w\s]")
-_UNSPACED_SIGN = re.compile(f"[{UNSPACED}]")
+_ATOM = rf"[{UNSPACED}]|(?:(?![{UNSPACED}])\w)+|[^\w\s]"  # compiled when it is needed
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,20 +27,21 @@ class Atom:
 
 def is_unspaced(sign: str) -> bool:
     """Whether a character is of a script that is written without spaces."""
-    return _UNSPACED_SIGN.match(sign) is not None
+    return has_unspaced(sign[:1])
 
 
 def has_unspaced(text: str) -> bool:
     """Whether a text has characters of a script that is written without spaces."""
-    return _UNSPACED_SIGN.search(text) is not None
+    return not text.isascii() and re.search(f"[{UNSPACED}]", text) is not None
 
 
 def atoms(text: str, cuts: Iterable[int] = ()) -> list[Atom]:
     """The atoms of a text, in order; white space is between them. None goes across one of the
     places `cuts`."""
+    atom = re.compile(_ATOM)
     edges = sorted({0, *cuts, len(text)})
     return [
         Atom(*match.span(), match[0])
         for begin, end in pairwise(edges)
-        for match in _ATOM.finditer(text, begin, end)
+        for match in atom.finditer(text, begin, end)
     ]

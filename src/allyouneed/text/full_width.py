@@ -17,7 +17,7 @@ _PLAIN = {
 }
 _LETTERS = re.compile(r"(?P<letters>[Ａ-Ｚａ-ｚ０-９]+)|(?P<kana>[\uff65-\uff9f]+)")
 _IN_NUMBERS = re.compile(r"(?<=\d)[，．：／](?=\d)")
-_WITH_CHINESE = re.compile(r"[\u3040-\u30ff\u3100-\u312f\u3400-\u9fff\uac00-\ud7af\uff66-\uff9f]")
+_WITH_CHINESE = r"[\u3040-\u30ff\u3100-\u312f\u3400-\u9fff\uac00-\ud7af\uff66-\uff9f]"
 _MARKS = re.compile(f"[{re.escape(_SIGNS)}]")
 _SPACE_AFTER = "！，．：；？）］｝。、％"
 
@@ -29,7 +29,7 @@ def in_usual_width(text: str) -> Iterator[tuple[int, int, str]]:
     Full-width signs stay in a text with Chinese signs, kana or Hangul, where they belong, except
     within a number. Elsewhere they become those of a keyboard, with a space before a next word.
     """
-    marks = _IN_NUMBERS if _WITH_CHINESE.search(text) else _MARKS
+    marks = _IN_NUMBERS if re.search(_WITH_CHINESE, text) else _MARKS
     found = [*_LETTERS.finditer(text), *marks.finditer(text)]
     for one in sorted(found, key=re.Match.start):
         begin, end = one.span()

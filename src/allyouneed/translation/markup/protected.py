@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Literal
 
 from allyouneed.errors import UsageError
@@ -99,9 +100,9 @@ _OTHER_WORDS = (
     rf"{_OTHER_WORD}(?:[ \u00a0'’.,·{DIRECTIONS}-]{{1,3}}{_OTHER_WORD})*[{DIRECTIONS}]*"
     rf"|[{DIRECTIONS}]+"
 )
-_OTHER_SIGN = re.compile(f"[{_OTHER_LETTERS}{DIRECTIONS}]")
-_WORD = re.compile(rf"[^\W\d_][\w{_OTHER_LETTERS}]*")
-_UNSPACED = re.compile(rf"[{UNSPACED}]")
+_OTHER_SIGN = f"[{_OTHER_LETTERS}{DIRECTIONS}]"
+_WORD = rf"[^\W\d_][\w{_OTHER_LETTERS}]*"
+_UNSPACED = f"[{UNSPACED}]"
 SIGNS_OF_A_WORD = 2  # in Chinese or Japanese
 _DIRECTION = re.compile(f"[{DIRECTIONS}]+")
 _BRACES = re.compile(r"\{\s*[\w.$-]*\s*(?:,\s*\w+\s*(?:,[\s\S]*)?)?\}")
@@ -133,11 +134,17 @@ class Protection:
                 raise UsageError(f"{pattern!r} matches an empty text; it must match a letter")
         self.patterns = tuple(patterns)
         self._signs = re.compile("") if patterns else _SIGNS[numbers]
-        every = (*self.patterns, *_PATTERNS, *_NUMBERS[numbers])
-        self._pattern = re.compile("|".join(f"(?:{one})" for one in every))
-        every = (*self.patterns, _OTHER_WORDS, *_PATTERNS, *_NUMBERS[numbers])
-        self._with_other_letters = re.compile("|".join(f"(?:{one})" for one in every))
+        self._ours = (*_PATTERNS, *_NUMBERS[numbers])
         self._scripts = scripts_of(language) if language else ()
+
+    # Compiled when a text needs them: most texts need neither, and compiling takes long.
+    @cached_property
+    def _pattern(self) -> re.Pattern[str]:
+        return _any_of(*self.patterns, *self._ours)
+
+    @cached_property
+    def _with_other_letters(self) -> re.Pattern[str]:
+        return _any_of(*self.patterns, _OTHER_WORDS, *self._ours)
 
     def is_of_user(self, text: str) -> bool:
         """Whether a regular expression of the user matches in the text."""
@@ -158,7 +165,7 @@ class Protection:
     def _has_other_letters(self, text: str, whole: str) -> bool:
         """Whether a text has letters of another script or marks of direction, in a whole text that
         is in Latin letters."""
-        if _OTHER_SIGN.search(text) is None:
+        if re.search(_OTHER_SIGN, text) is None:
             return False
         if self._scripts:
             return self._scripts == ("LATIN",)
@@ -166,10 +173,10 @@ class Protection:
         for begin, end in _spans(whole, self._pattern):
             free += whole[place:begin] + " "
             place = end
-        words = _WORD.findall(free + whole[place:])
-        others = [word for word in words if _OTHER_SIGN.search(word)]
-        signs = sum(len(_UNSPACED.findall(word)) for word in others)
-        spaced = sum(not _UNSPACED.search(word) for word in others)
+        words = re.findall(_WORD, free + whole[place:])
+        others = [word for word in words if re.search(_OTHER_SIGN, word)]
+        signs = sum(len(re.findall(_UNSPACED, word)) for word in others)
+        spaced = sum(not re.search(_UNSPACED, word) for word in others)
         return len(words) - len(others) > spaced + signs / SIGNS_OF_A_WORD
 
     def keep(self, nodes: Nodes) -> tuple[Node, ...]:
@@ -193,6 +200,10 @@ class Protection:
             else:
                 found.append(node)
         return tidy(found)
+
+
+def _any_of(*patterns: str) -> re.Pattern[str]:
+    return re.compile("|".join(f"(?:{one})" for one in patterns))
 
 
 def _spans(text: str, pattern: re.Pattern[str]) -> Iterator[tuple[int, int]]:
