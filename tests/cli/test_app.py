@@ -140,3 +140,19 @@ def test_ctrl_c_ends_without_a_traceback(model_folder: Path) -> None:
     waiting.send_signal(2)
     _, said = waiting.communicate(timeout=60)
     assert (waiting.returncode, said) == (130, "")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="counts threads in /proc")
+def test_a_first_translation_starts_no_threads_for_numpy() -> None:
+    script = """if True:
+        import os, sys
+        from allyouneed.cli.app import BLAS_THREADS, import_numpy
+        import_numpy()
+        print(len(os.listdir("/proc/self/task")), BLAS_THREADS in os.environ)
+        print("numpy" in sys.modules)
+    """
+    free = {name: value for name, value in os.environ.items() if name != app.BLAS_THREADS}
+    done = subprocess.run(
+        [sys.executable, "-c", script], env=free, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == ["1", "False", "True"]
