@@ -1,6 +1,6 @@
 """Sentences of little confidence are told, though the text as a whole is sure."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 import pytest
@@ -78,6 +78,29 @@ def test_a_text_is_no_surer_than_its_only_word() -> None:
 
     assert confidence("wow") < 0.1
     assert confidence("the wall") > 0.9
+
+
+def test_words_that_a_glossary_demands_count_like_the_others() -> None:
+    calibration = Calibration(
+        threshold=50,
+        text=(3.0, 1.0, 1.0, *[0.0] * (len(TEXT) - 2)),  # by the mean and the minimum
+        word=(3.0, 1.0, 1.0, 0.0),
+    )
+    pieces, ids = ["Das", " Wol", "ke", " ist", "</s>"], [7, 8, 9, 10, 1]
+
+    def confidence(*log_p: float, terms: Collection[int] = ()) -> tuple[float, ...]:
+        whole, words = sureness(
+            calibration, log_p, pieces, ids, ids, "It is", "Das Wolke ist", terms, finished=True
+        )
+        return whole, *words
+
+    doubted = confidence(-0.1, -9.0, -5.0, -0.3, -0.2)
+    assert doubted[0] < 0.01
+    assert doubted[2] < 0.01
+    demanded = confidence(-0.1, -9.0, -5.0, -0.3, -0.2, terms={1})
+    assert demanded == pytest.approx(confidence(-0.1, -0.2, -0.2, -0.3, -0.2))
+    assert confidence(-9.0, -9.0, -9.0, -9.0, -0.2, terms={0, 1, 2})[0] > 0.9
+    assert confidence(-0.1, -9.0, -5.0, -9.0, -0.2, terms={1})[0] < 0.01  # "ist" is unlikely, too
 
 
 def test_words_of_little_confidence_are_told() -> None:

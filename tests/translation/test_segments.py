@@ -9,6 +9,7 @@ from allyouneed.text.normaliser import AS_TYPED, PlainMarks
 from allyouneed.text.tokenizer import Tokenizer
 from allyouneed.translation.assembly import best_combinations
 from allyouneed.translation.segments import Segment, Segmenter
+from allyouneed.translation.terms.glossary import Glossary
 from allyouneed.translation.words import WordCounter, units_at, word_numbers
 
 FEW = settings(max_examples=50, deadline=None)
@@ -201,3 +202,14 @@ def test_short_forms_and_times_are_spelt_out_in_their_places() -> None:
     assert [spelt.typed(0, 6), spelt.typed(16, 21)] == [(0, 3), (13, 20)]
     assert segment.spelt_out(("de", "en"), PlainMarks()) == segment
     assert segment.spelt_out(("en", "de"), AS_TYPED) == segment
+
+
+def test_terms_of_the_glossary_are_not_spelt_out() -> None:
+    segment = Segment.of("Thx, come at 7:30 pm, approx. now.", PlainMarks())
+    for term, seen in [
+        ("approx.", "Thanks, come at 19:30, approx. now."),
+        ("Thx", "Thx, come at 19:30, about now."),
+        ("7:30 pm", "Thanks, come at 7:30 pm, about now."),
+    ]:
+        glossary = Glossary.of({term: "x"})
+        assert segment.spelt_out(("en", "de"), PlainMarks(), glossary).seen == seen

@@ -1,7 +1,7 @@
 """The confidence in a translation: a calibration turns signals from decoding into a probability."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from textwrap import shorten
@@ -91,12 +91,25 @@ def word_signals(
     """The signals of each word, in the order of `model_folder.confidence.WORD`: the mean and the
     minimum of the log-probabilities of its tokens, and the odds of the text. A piece that begins
     with white space begins a word."""
+    words = _by_word(log_probabilities, pieces)
+    return [(math.fsum(one) / len(one), min(one), text_odds) for one in words]
+
+
+def _by_word(log_probabilities: Sequence[float], pieces: Sequence[str]) -> list[list[float]]:
     words: list[list[float]] = []
     for log_p, piece in zip(log_probabilities, pieces, strict=True):
         if not words or piece[:1].isspace():
             words.append([])
         words[-1].append(log_p)
-    return [(math.fsum(one) / len(one), min(one), text_odds) for one in words]
+    return words
+
+
+def _as_the_others(words: Sequence[Sequence[float]], numbers: Collection[int]) -> list[float]:
+    """The log-probabilities of all tokens, where each token of the words with these numbers has the
+    mean of the tokens of all other words, or 0 if there are none."""
+    others = [log_p for n, word in enumerate(words) if n not in numbers for log_p in word]
+    mean = math.fsum(others) / len(others) if others else 0.0
+    return [mean if n in numbers else log_p for n, word in enumerate(words) for log_p in word]
 
 
 def sureness(
@@ -107,6 +120,7 @@ def sureness(
     target_ids: Sequence[int],
     source: str,
     target: str,
+    terms: Collection[int] = (),
     *,
     finished: bool,
 ) -> tuple[float, tuple[float, ...]]:
@@ -115,11 +129,18 @@ def sureness(
     `pieces` are the tokens of the translation as text; the last one is the end if the translation
     is `finished`. The confidence in the translation of one word is not above that in its own words,
     because the calibration learned from sentences.
+
+    `terms` are the numbers of the words of `target` that a glossary demands. The model may find
+    them unlikely, but the user wants them, so they count like the other words on average.
     """
+    own = len(pieces) - finished  # without the end
+    if terms and len(by_word := _by_word(log_probabilities[:own], pieces[:own])) == len(
+        target.split()
+    ):
+        log_probabilities = [*_as_the_others(by_word, terms), *log_probabilities[own:]]
     signals = text_signals(log_probabilities, source_ids, target_ids, source, target)
     odds = calibration.text_odds(signals)
-    count = len(pieces) - finished
-    found = word_signals(log_probabilities[:count], pieces[:count], odds)
+    found = word_signals(log_probabilities[:own], pieces[:own], odds)
     words = tuple(probability(calibration.word_odds(one)) for one in found)
     if len(words) != len(target.split()):
         words = (probability(odds),) * len(target.split())

@@ -1,6 +1,6 @@
 """What the search found for a segment of a text."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from allyouneed.decoding.hypothesis import Hypothesis
@@ -36,10 +36,17 @@ class Found:
         return text.upper() if self.in_capitals else text
 
     def sureness(
-        self, hypothesis: Hypothesis, tokenizer: AnyTokenizer, given: int, source: str, target: str
+        self,
+        hypothesis: Hypothesis,
+        tokenizer: AnyTokenizer,
+        given: int,
+        source: str,
+        target: str,
+        terms: Collection[int] = (),
     ) -> tuple[float, tuple[float, ...]] | None:
         """The confidence in a hypothesis, as the translation `target` of `source`, and in each of
-        its words; None without a calibration."""
+        its words; None without a calibration. `terms` are the words that a glossary demands
+        (`confidence.sureness`)."""
         ids = hypothesis.ids[given:]
         if self.calibration is None or not ids:
             return None
@@ -51,5 +58,6 @@ class Found:
             ids,
             source,
             target,
+            terms,
             finished=hypothesis.finished,
         )

@@ -43,7 +43,8 @@ class Job:
         cuts = [segmenter.cut(text, with_edges=bool(prefix.strip())) for text in texts]
         pairs = [request.languages_of(text) for text in texts]
         cuts = [
-            cut.spelt_out(pair, segmenter.normaliser) for cut, pair in zip(cuts, pairs, strict=True)
+            cut.spelt_out(pair, segmenter.normaliser, request.terms)
+            for cut, pair in zip(cuts, pairs, strict=True)
         ]
         if request.judged:
             cuts = [

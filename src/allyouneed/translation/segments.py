@@ -82,13 +82,19 @@ class Segment:
             closing=edges.closing,
         )
 
-    def spelt_out(self, languages: tuple[str, str], normaliser: Normaliser) -> "Segment":
+    def spelt_out(
+        self, languages: tuple[str, str], normaliser: Normaliser, glossary: Glossary | None = None
+    ) -> "Segment":
         """The segment, in which the model reads "19:30" for a time such as "7:30 pm" or "19h30",
-        and the words of short forms such as "e.g.", unless it reads texts as they are typed.
-        `languages` are the codes of source and target."""
+        and the words of short forms such as "e.g.", unless it reads texts as they are typed. Terms
+        of the glossary stay as they are. `languages` are the codes of source and target."""
         plain = self.plain or Plain(self.text)
         for changes_of in (in_24_hours, in_full) if normaliser.name else ():
-            if changes := list(changes_of(plain.text, languages)):
+            changes = list(changes_of(plain.text, languages))
+            if changes and glossary:
+                terms = glossary.find(plain.text, normaliser)
+                changes = [one for one in changes if not any(_meets(one, term) for term in terms)]
+            if changes:
                 plain = plain.changed(changes)
         if plain.text == self.seen:
             return self
@@ -154,6 +160,12 @@ class Segment:
         return Aligned(links, tuple((self.typed(*units[s]), others[t]) for s, t in pairs))
 
 
+def _meets(change: tuple[int, int, str], term: FoundTerm) -> bool:
+    """Whether a change of the text is at the place of a term."""
+    begin, end, _ = change
+    return begin < term.end and term.begin < end
+
+
 @dataclass(frozen=True, slots=True)
 class Cut:
     """A text in parts, which joined are the cleaned text. `notes` say what the cleaning changed."""
@@ -171,9 +183,11 @@ class Cut:
         ]
         return replace(self, segments=tuple(segments))
 
-    def spelt_out(self, languages: tuple[str, str], normaliser: Normaliser) -> "Cut":
+    def spelt_out(
+        self, languages: tuple[str, str], normaliser: Normaliser, glossary: Glossary | None
+    ) -> "Cut":
         """The cut, with each of its segments as `Segment.spelt_out` has it."""
-        segments = (one.spelt_out(languages, normaliser) for one in self.segments)
+        segments = (one.spelt_out(languages, normaliser, glossary) for one in self.segments)
         return replace(self, segments=tuple(segments))
 
     def with_language_checked(self, source: str) -> "Cut":

@@ -1,5 +1,6 @@
 """A segment of a text with its translation."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -61,7 +62,14 @@ class TranslatedSegment:
         sentence: SentenceConfidence | None = None
         words: Sequence[float] = ()
         if request.judged and (
-            sure := found.sureness(hypothesis, tokenizer, given, segment.seen, written)
+            sure := found.sureness(
+                hypothesis,
+                tokenizer,
+                given,
+                segment.seen,
+                written,
+                _demanded(segment, written, segmenter),
+            )
         ):
             confidence, of_words = sure
             if faults or told(segment.text, text):
@@ -89,6 +97,14 @@ class TranslatedSegment:
             links=_moved(self.links, *places),
             terms=tuple(use.moved(*places) for use in self.terms),
         )
+
+
+def _demanded(segment: Segment, written: str, segmenter: Segmenter) -> set[int]:
+    """The numbers of the words of a translation that terms of the glossary demand."""
+    uses = segment.term_uses(written, segmenter.normaliser) if segment.terms else ()
+    spans = [use.target for use in uses if use.target]
+    words = enumerate(match.span() for match in re.finditer(r"\S+", written))
+    return {n for n, (b, e) in words if any(b < end and begin < e for begin, end in spans)}
 
 
 def _moved(links: CharacterLinks, source: int, target: int) -> CharacterLinks:
