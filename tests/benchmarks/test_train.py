@@ -99,10 +99,19 @@ def test_losses_alone(tmp_path: Path) -> None:
         (("--equal-steps", "0"), "--equal-steps and --threads must be at least 1"),
     ],
 )
-def test_calls_that_are_wrong(arguments: tuple[str, ...], message: str) -> None:
-    done = run(*arguments)
-    assert done.returncode == 2
-    assert message in done.stderr
+def test_calls_that_are_wrong(
+    arguments: tuple[str, ...],
+    message: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    import train
+
+    monkeypatch.setattr(sys, "argv", ["train.py", *arguments])
+    with pytest.raises(SystemExit) as ended:
+        train.main()
+    assert ended.value.code == 2
+    assert message in capsys.readouterr().err
 
 
 def test_whose_losses_each_engine_should_have(
