@@ -148,6 +148,7 @@ def test_few_pairs_say_nothing_of_what_is_covered(call, model: Path) -> None:
     done = call("select-vocabulary", "--model", model, "--source", "few", "--target", "few")
     assert done.code == 0
     assert "note: there are fewer than 100 pairs, so the" in done.err
+    assert done.out.endswith("pairs\n")  # and no table without rows
 
 
 def test_files_are_named_in_one_way(call, model: Path) -> None:

@@ -97,7 +97,10 @@ def select_vocabulary(
         result(as_json(as_values(learned, covered, outcome)))
         return
     title = f"{written}, learned from {learned.pairs:,} pairs"
-    print_result(coverage_table(covered, learned.selection.vocabulary, title), ())
+    if covered:
+        print_result(coverage_table(covered, learned.selection.vocabulary, title), ())
+    else:
+        result(title)
     if outcome:
         _print_loss(outcome)
 
