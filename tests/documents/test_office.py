@@ -38,7 +38,7 @@ TYPES = "application/vnd.openxmlformats-officedocument"
 
 BODY = """
 <w:p w:rsidR="00A1"><w:pPr><w:pStyle w:val="Heading1"/></w:pPr><w:r><w:t>The first heading</w:t></w:r></w:p>
-<w:p><w:r w:rsidR="1"><w:rPr><w:lang w:val="en-US"/></w:rPr><w:t xml:space="preserve">I li</w:t></w:r><w:proofErr w:type="spellStart"/><w:r w:rsidR="2"><w:t xml:space="preserve">ke </w:t></w:r><w:r><w:rPr><w:b/></w:rPr><w:t>red</w:t></w:r><w:r><w:t xml:space="preserve"> apples &amp; </w:t></w:r><w:hyperlink r:id="rId9"><w:r><w:rPr><w:rStyle w:val="Hyperlink"/></w:rPr><w:t>green pears</w:t></w:r></w:hyperlink><w:r><w:footnoteReference w:id="2"/></w:r><w:r><w:t>.</w:t></w:r></w:p>
+<w:p><w:r w:rsidR="1"><w:rPr><w:lang w:val="en-US"/></w:rPr><w:t xml:space="preserve">I li</w:t></w:r><w:proofErr w:type="spellStart"/><w:r w:rsidR="2"><w:t xml:space="preserve">ke </w:t></w:r><w:r><w:rPr><w:b/></w:rPr><w:t>red</w:t></w:r><w:r><w:t xml:space="preserve"> apples &amp; </w:t></w:r><w:hyperlink r:id="rId9" w:tooltip="a list of pears"><w:r><w:rPr><w:rStyle w:val="Hyperlink"/></w:rPr><w:t>green pears</w:t></w:r></w:hyperlink><w:r><w:footnoteReference w:id="2"/></w:r><w:r><w:t>.</w:t></w:r></w:p>
 <w:p><w:r><w:t xml:space="preserve">Page </w:t></w:r><w:r><w:fldChar w:fldCharType="begin"/></w:r><w:r><w:instrText> PAGE </w:instrText></w:r><w:r><w:fldChar w:fldCharType="separate"/></w:r><w:r><w:t>7</w:t></w:r><w:r><w:fldChar w:fldCharType="end"/></w:r><w:r><w:tab/><w:t>of the book</w:t></w:r></w:p>
 <w:tbl><w:tblPr/><w:tr><w:tc><w:tcPr/><w:p><w:r><w:t>cell one</w:t></w:r></w:p></w:tc><w:tc><w:p/></w:tc></w:tr></w:tbl>
 <w:p><w:r><w:drawing><wp:inline><wp:docPr id="1" name="Picture 1" descr="a small dog"/><wps:txbx><w:txbxContent><w:p><w:r><w:t>text in a box</w:t></w:r></w:p></w:txbxContent></wps:txbx></wp:inline></w:drawing></w:r></w:p>
@@ -114,7 +114,7 @@ def xlsx() -> bytes:
             "</t></si></sst>",
             "xl/worksheets/sheet1.xml": f'{HEAD}<worksheet {S}><sheetData><c r="A1" t="s"><v>0</v></c>'
             '<c r="A2" t="inlineStr"><is><t>in line</t></is></c><c><f>"a"&amp;B1</f><v>text</v></c>'
-            "</sheetData></worksheet>",
+            '</sheetData><hyperlinks><hyperlink ref="A1" tooltip="see it"/></hyperlinks></worksheet>',
             "xl/tables/table1.xml": f'{HEAD}<table {S}><tableColumn id="1" name="Column"/></table>',
         }
     )
@@ -137,7 +137,8 @@ def test_docx(aloud: Through) -> None:
         ),
         "<w:footnoteReference",
         (
-            '<w:hyperlink r:id="rId9"><w:r><w:rPr><w:rStyle w:val="Hyperlink"/></w:rPr>'
+            '<w:hyperlink r:id="rId9" w:tooltip="A LIST OF PEARS"><w:r><w:rPr>'
+            '<w:rStyle w:val="Hyperlink"/></w:rPr>'
             '<w:t xml:space="preserve">GREEN PEARS</w:t></w:r></w:hyperlink>'
             '<w:r><w:footnoteReference w:id="2"/></w:r>'
         ),
@@ -257,6 +258,7 @@ def test_xlsx(aloud: Through) -> None:
     sheet = entry(found, "xl/worksheets/sheet1.xml")
     assert '<is><t xml:space="preserve">IN LINE</t></is>' in sheet
     assert '<f>"a"&amp;B1</f><v>text</v>' in sheet
+    assert '<hyperlink ref="A1" tooltip="SEE IT"/>' in sheet
 
 
 @pytest.mark.parametrize(

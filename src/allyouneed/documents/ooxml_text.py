@@ -80,6 +80,7 @@ class OoxmlText(XmlText):
         "cNvPr": ("descr", "title"),
         "tblCaption": ("w:val",),
         "tblDescription": ("w:val",),
+        "hyperlink": ("w:tooltip", "tooltip"),  # of Word and of Excel
     }
 
     def __init__(self, tree: Tree, name: str) -> None:
@@ -193,11 +194,10 @@ class OoxmlText(XmlText):
             elif element.local in _INSIDE:
                 self.tracked = self.tracked or element.local in ("ins", "moveTo")
                 tokens = list(self._tokens(element.children))
-                opening = self.tree.text[element.begin : element.inner]
+                heads = (one for one in element.children if one.local.endswith("Pr"))
+                opening = (*self._tag(element), *map(self.tree.raw, heads))
                 closing = self.tree.text[element.inner_end : element.end]
-                heads = [one for one in element.children if one.local.endswith("Pr")]
-                opening += "".join(map(self.tree.raw, heads))
-                yield Around((opening,), _merged(tokens, None), (closing,))
+                yield Around(opening, _merged(tokens, None), (closing,))
             elif element.local.endswith("Pr") and element.local != "docPr":
                 continue  # written with the element that it belongs to
             elif element.local not in _DROPPED:
