@@ -19,6 +19,7 @@ from allyouneed.documents.subtitles import read_srt, read_vtt
 from allyouneed.documents.text import read_text, stream_text
 from allyouneed.documents.wrapping import BREAK, balanced, with_breaks, wrapped
 from allyouneed.errors import AllYouNeedError, DataError
+from allyouneed.translation.markup.nodes import Around
 
 Read = Callable[[bytes], Document]
 Through = Callable[[Read, bytes], bytes]
@@ -234,6 +235,26 @@ def test_a_bar_in_a_cell_stays_in_the_cell(cell: str, expected: str, aloud: Thro
     assert found == table.format(expected).replace("head", "HEAD").replace("two", "TWO").replace(
         "end", "END"
     )
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("Press <kbd>Left Shift</kbd> now.", "PRESS <kbd>Left Shift</kbd> NOW."),
+        ("Use <code>the `x` mark</code> here.", "USE <code>the `x` mark</code> HERE."),
+        ('<b translate="no">a <i>b</i></b> c.', '<b translate="no">a <i>b</i></b> C.'),
+        ('a <B class="notranslate">b <b>c</b> d</B>', 'A <B class="notranslate">b <b>c</b> d</B>'),
+        ("It is <kbd>not closed.", "IT IS <kbd>NOT CLOSED."),
+        ("A tag in <kbd>code `</kbd>` here</kbd> is left.",) * 2,
+    ],
+)
+def test_html_that_stays_as_it_is_in_markdown(source: str, expected: str, aloud: Through) -> None:
+    assert aloud(read_markdown, source.encode()).decode() == expected
+
+
+def test_html_in_markdown_names_its_language() -> None:
+    [passage] = read_markdown(b'The <i lang="fr">raison</i> of <b>it</b>.').passages
+    assert [one.language for one in passage.nodes if isinstance(one, Around)] == ["fr", ""]
 
 
 def test_html_in_a_list_of_markdown_is_told() -> None:
@@ -627,6 +648,7 @@ MARKS += [
 @example(marks="> word\\  \n> *")
 @example(marks="> `  \n> ](x)`")
 @example(marks="> word\n> word\n> two words two words ")
+@example(marks="> *# \n: \n> word")
 @given(marks=st.lists(st.sampled_from(MARKS), max_size=25).map("".join))
 def test_markdown_of_any_kind_comes_back(marks: str, aloud: Through) -> None:
     found = aloud(read_markdown, marks.encode()).decode()

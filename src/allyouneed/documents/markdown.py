@@ -10,7 +10,7 @@ import re
 from bisect import bisect
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise, repeat
 from typing import TYPE_CHECKING
 
 from allyouneed.documents.document import Document, decoded, spliced
@@ -235,16 +235,17 @@ def _raw(nodes: Nodes) -> Iterator[Part]:
 
 
 def _writer(text: str, block: _Block, *, is_wrapped: bool) -> Callable[[Passage], str]:
-    """A function that writes a block. Each line begins as the source's lines do. Lines are as wide
-    as the source's, if a sentence of the source `is_wrapped` over several."""
+    """A function that writes a block. Each line begins as the source's line of that number does.
+    Lines are as wide as the source's, if a sentence of the source `is_wrapped` over several."""
     (begin, end), last = block.lines[0], block.lines[-1]
     several = len(block.lines) > 1 and not block.is_cell
     line_begin = max(text.rfind("\n", 0, begin), text.rfind("\r", 0, begin)) + 1
-    newline, later = "\n", ""
+    newline, later, begins = "\n", "", [""]
     if several:
-        between = text[end : block.lines[1][0]]
-        newline = re.search(r"\r\n|\n|\r", between)[0]  # type: ignore[index]
-        later = between[between.index(newline) + len(newline) :]
+        newline = re.search(r"\r\n|\n|\r", text[end : block.lines[1][0]])[0]  # type: ignore[index]
+        places = pairwise(block.lines)
+        begins = [text[e:b].partition(newline)[2] for (_, e), (b, _) in places]
+        later = begins[0]
     ends = [end - line_begin, *(e - b + len(later) for b, e in block.lines[1:])]
     width = max(ends) if is_wrapped else 1 << 30
 
@@ -260,11 +261,15 @@ def _writer(text: str, block: _Block, *, is_wrapped: bool) -> Callable[[Passage]
         def at(width: int) -> list[str]:
             return wrapped(written, width, first, " " * len(later), _without_mark)
 
-        lines = at(width)
-        if ">" in later and len(lines) < len(block.lines):  # a quotation keeps its lines' marks
+        lines, marks = at(width), begins
+        is_quotation = any(">" in one for one in begins)
+        if is_quotation and len(lines) < len(block.lines):  # it keeps its lines' marks
             fewer = bisect(range(width), False, key=lambda one: len(at(one)) < len(block.lines))
             lines = at(fewer - 1) if fewer else lines
-        lines = [line if n == 0 else later + line.lstrip(" ") for n, line in enumerate(lines)]
+            if len(lines) < len(block.lines):
+                marks = sorted(begins, key=lambda one: ">" not in one)
+        rest = zip(chain(marks, repeat(marks[-1])), lines[1:], strict=False)
+        lines = [lines[0], *(mark + line.lstrip(" ") for mark, line in rest)]
         return newline.join(lines).removeprefix(first)
 
     return write

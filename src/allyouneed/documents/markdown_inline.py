@@ -9,6 +9,8 @@ from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from allyouneed.translation.markup.cuts import Cut, cuts
+from allyouneed.translation.markup.html import html_rules
 from allyouneed.translation.markup.nesting import Closing, Opening, Token, nested
 from allyouneed.translation.markup.nodes import LINE_BREAK, Node, Part, Void
 from allyouneed.translation.markup.passage import Passage, has_words
@@ -29,6 +31,8 @@ _ALERT = re.compile(r"\[!\w+\]")
 _ENDS_OF_SENTENCES = (*".!?:…",)
 _AUTOLINK = re.compile(r"<[^<>\s]*>|\S+")
 _WHITE_SPACE = re.compile(r"[ \t\r\n\f\v]+")  # spaces at which no line may end stay
+_RULES = html_rules()
+LONGEST = 200  # pieces of such an element: hostile files would take quadratic time
 _SPECIAL = "\\`*[]<"
 
 
@@ -55,8 +59,14 @@ class InlineText:
         in_address = False
         tokens = list(tokens)
         ends = set(_line_ends(tokens))
+        untouched = -1  # the number of the tag that closes an element that stays as it is
         for number, token in enumerate(tokens):
-            if number in ends and token.type == "softbreak":
+            if number <= untouched:
+                continue
+            if token.type == "html_inline" and (close := _untouched_end(tokens, number)):
+                self._tokens.append(self._kept(tokens[number : close + 1]))
+                untouched = close
+            elif number in ends and token.type == "softbreak":
                 self._expect("\n")
                 self._tokens.append(Void(("\n",), LINE_BREAK))
             elif in_address:  # its text was taken with its opening
@@ -123,6 +133,18 @@ class InlineText:
             raise Unexpected
         self._cursor = found.end()
         return found[0]
+
+    def _kept(self, tokens: "Sequence[MarkdownToken]") -> Void:
+        """The element from an HTML tag to the one that closes it, as one word."""
+        begin = self._cursor
+        for token in tokens:
+            if token.type == "html_inline":
+                place = self.content.find(token.content, self._cursor)
+                if place < 0:
+                    raise Unexpected
+                self._cursor = place + len(token.content)
+        texts = (one.content for one in tokens if one.type in ("text", "code_inline"))
+        return Void((self.content[begin : self._cursor],), " ".join("".join(texts).split()))
 
     def _read_code(self, token: "MarkdownToken") -> None:
         begin = self._cursor
@@ -199,14 +221,35 @@ def _with_notes(text: str) -> Iterator[Token]:
     yield text[place:]
 
 
+def _untouched_end(tokens: "Sequence[MarkdownToken]", number: int) -> int | None:
+    """The number of the tag that closes the HTML element that token `number` opens, if the element
+    stays as it is, such as `<kbd>`. Else None."""
+    opening = _cut(tokens[number].content)
+    if opening.kind != "open" or not _RULES.leaves(opening.name, opening.attributes):
+        return None
+    depth = 0
+    for n in range(number, min(number + LONGEST, len(tokens))):
+        if tokens[n].type == "html_inline":
+            cut = _cut(tokens[n].content)
+            if cut.name == opening.name:
+                depth += {"open": 1, "close": -1}.get(cut.kind, 0)
+            if depth == 0:
+                return n
+    return None
+
+
+def _cut(raw: str) -> Cut:
+    return next(cuts(raw, _RULES, 0))
+
+
 def _html(raw: str) -> Token:
-    name = re.match(r"</?([\w-]+)", raw)
-    if raw.endswith("/>") or not name or name[1].lower() in ("br", "img", "hr", "wbr", "input"):
-        return Void((raw,), LINE_BREAK if raw.lower().startswith("<br") else "")
-    element = name[1].lower()
-    if raw.startswith("</"):
-        return Closing(f"<{element}", (raw,))
-    return Opening(f"<{element}", (raw,), script_of(element))
+    cut = _cut(raw)
+    if raw.endswith("/>") or cut.kind in ("void", "other"):
+        return Void((raw,), LINE_BREAK if cut.name == "br" else "")
+    name = f"<{cut.name}"
+    if cut.kind == "close":
+        return Closing(name, (raw,))
+    return Opening(name, (raw,), script_of(cut.name), _RULES.language(cut.name, cut.attributes))
 
 
 def _title(bounds: str, text: str) -> str:

@@ -110,7 +110,7 @@ class _Reader:
             while self._languages and self._languages[-1][0] <= number:
                 self._languages.pop()
             number += 1
-            if cut.kind == "open" and self._is_untouched(cut):
+            if cut.kind == "open" and self.rules.leaves(cut.name, cut.attributes):
                 end = self._end_of(cut, number)
                 if end is not None:
                     self._add_untouched(self._cuts[number - 1 : end])
@@ -209,10 +209,6 @@ class _Reader:
             self._line = line
             self._language = self._block_language
         self._run.append((token, raw))
-
-    def _is_untouched(self, cut: Cut) -> bool:
-        left = cut.name in self.rules.skipped or cut.name in self.rules.unseen
-        return left or self.rules.untouched(cut.name, cut.attributes)
 
     def _end_of(self, opening: Cut, number: int) -> int | None:
         """The number of the piece after an element; None for an element within a sentence that is

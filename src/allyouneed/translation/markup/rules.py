@@ -31,3 +31,7 @@ class Rules:
     untouched: Callable[[str, Mapping[str, str]], bool] = lambda name, attributes: False
     attributes: Callable[[str, Mapping[str, str]], Collection[str]] = lambda name, attributes: ()
     language: Callable[[str, Mapping[str, str]], str] = lambda name, attributes: ""
+
+    def leaves(self, name: str, attributes: Mapping[str, str]) -> bool:
+        """Whether an element stays as it is, with its content."""
+        return name in self.skipped or name in self.unseen or self.untouched(name, attributes)
