@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <utility>
 #include <vector>
@@ -92,11 +93,11 @@ struct Best {
   void keep(float logit, int32_t id, const Banned& banned) {
     for (const int32_t not_this : banned)
       if (id == not_this) return;
-    int place = count < int(logits.size()) ? count++ : count - 1;
-    for (; place > 0 && logits[place - 1] < logit; --place) {
-      logits[place] = logits[place - 1];
-      ids[place] = ids[place - 1];
-    }
+    const int last = count < int(logits.size()) ? count++ : count - 1;
+    const int place = int(std::upper_bound(logits.begin(), logits.begin() + last, logit,
+                                           std::greater<float>()) - logits.begin());
+    std::move_backward(logits.begin() + place, logits.begin() + last, logits.begin() + last + 1);
+    std::move_backward(ids.begin() + place, ids.begin() + last, ids.begin() + last + 1);
     logits[place] = logit;
     ids[place] = id;
   }
