@@ -134,9 +134,8 @@ def sureness(
     them unlikely, but the user wants them, so they count like the other words on average.
     """
     own = len(pieces) - finished  # without the end
-    if terms and len(by_word := _by_word(log_probabilities[:own], pieces[:own])) == len(
-        target.split()
-    ):
+    by_word = _by_word(log_probabilities[:own], pieces[:own])
+    if terms and len(by_word) == len(target.split()):
         log_probabilities = [*_as_the_others(by_word, terms), *log_probabilities[own:]]
     signals = text_signals(log_probabilities, source_ids, target_ids, source, target)
     odds = calibration.text_odds(signals)
