@@ -240,7 +240,7 @@ for beam, (_, log_p, length, score) in zip(beams, rows, strict=True):
 
 likes, lengths, scores = ([row[number] for row in rows] for number in (1, 2, 3))
 assert likes == sorted(likes)  # the model likes each wider search better
-lesson.expect("what the widest beam gains, nats a sentence", likes[-1] - likes[0], 0.38, 8.0)
+lesson.expect("what the widest beam gains, nats a sentence", likes[-1] - likes[0], 0.2, 8.0)
 lesson.expect(
     "what it loses in length to the shortest other", min(lengths[:-1]) - lengths[-1], 0.03, 0.6
 )
@@ -257,8 +257,8 @@ assert silent == [0] * (len(beams) - 1) + [1]  # only the widest finds an empty 
 # empty translation is the best.
 #
 # Here is a repair. *Our neighbours have sold their house and are going to move to a small town near
-# the sea*: greedy search leaves out the verb of the second half. A beam of 4 finds it, though it
-# still names the town twice.
+# the sea*: greedy search names the town twice, before the sea and behind it. So does a beam of 4, in
+# another way. The widest beam names it once.
 
 # %%
 repaired = sources.index(
@@ -266,9 +266,9 @@ repaired = sources.index(
 )
 for beam, (found, *_) in zip(beams, rows, strict=True):
     print(f"{beam:3}  log P {found[repaired].log_probability:6.2f}  {found[repaired].text}")
-assert "ziehen" not in rows[0][0][repaired].text
-assert all("werden" in row[0][repaired].text for row in rows[1:])
-assert all(row[0][repaired].text.endswith("ziehen.") for row in rows[1:])
+named = [row[0][repaired].text.lower().count("stadt") for row in rows]
+assert named == [2] * (len(beams) - 1) + [1]
+assert rows[-1][0][repaired].text.endswith("nahe dem Meer ziehen.")
 
 # %% [markdown]
 # And here is the sentence that a wide beam loses.
@@ -285,13 +285,13 @@ for beam, (found, *_) in zip(beams, rows, strict=True):
 first, last = rows[0][0][example], rows[-1][0][example]
 assert last.log_probability > first.log_probability
 assert len(last.tokens) < len(first.tokens)
-assert "Paris" in first.text
-assert all(row[0][example].text == first.text for row in rows[:-1])
+for row in rows[:-1]:
+    assert {"Paris", "Französisch"} <= set(row[0][example].text.replace(",", "").split())
 assert last.text == ""
 
 # %% [markdown]
 # *He says that he has never been to Paris, but he speaks French as if he had lived there for
-# years.* All narrower beams find one and the same translation, and the widest one finds that
+# years.* The narrower beams find translations of the whole sentence, and the widest one finds that
 # nothing at all is more probable still. Each word costs probability, and the end costs it only
 # once. Narrow beams do not find this translation, since at the first step the end is not among
 # their most probable tokens. A narrow beam therefore does not only save time: it also avoids
