@@ -257,8 +257,8 @@ assert silent == [0] * (len(beams) - 1) + [1]  # only the widest finds an empty 
 # empty translation is the best.
 #
 # Here is a repair. *Our neighbours have sold their house and are going to move to a small town near
-# the sea*: greedy search names the town twice, before the sea and behind it. So does a beam of 4, in
-# another way. The widest beam names it once.
+# the sea*: greedy search names the town twice, before the sea and behind it. So does a beam of 4,
+# in another way. The widest beam names it once.
 
 # %%
 repaired = sources.index(
