@@ -258,7 +258,7 @@ assert silent == [0] * (len(beams) - 1) + [1]  # only the widest finds an empty 
 #
 # Here is a repair. *Our neighbours have sold their house and are going to move to a small town near
 # the sea*: greedy search names the town twice, before the sea and behind it. So does a beam of 4,
-# in another way. The widest beam names it once.
+# in another way. Wider beams name it once.
 
 # %%
 repaired = sources.index(
@@ -267,7 +267,7 @@ repaired = sources.index(
 for beam, (found, *_) in zip(beams, rows, strict=True):
     print(f"{beam:3}  log P {found[repaired].log_probability:6.2f}  {found[repaired].text}")
 named = [row[0][repaired].text.lower().count("stadt") for row in rows]
-assert named == [2] * (len(beams) - 1) + [1]
+assert named == [2, 2] + [1] * (len(beams) - 2)
 assert rows[-1][0][repaired].text.endswith("nahe dem Meer ziehen.")
 
 # %% [markdown]
