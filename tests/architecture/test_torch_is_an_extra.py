@@ -47,7 +47,7 @@ PAIRS = ["--source", "s", "--target", "r"]
 OTHERS = {  # they say more than the result, on standard error
     "align": (["align", *PAIRS], "\n"),
     "calibrate": (["calibrate", "--model", "copy", "--pairs", "p.tsv", "--evaluate"], "AUROC"),
-    "select-vocabulary": (["select-vocabulary", "--model", "copy", *PAIRS], "covered"),
+    "select-vocabulary": (["select-vocabulary", "--model", "copy", *PAIRS], "learned from 2 pairs"),
     "models": (["models"], "en-de"),
     "keys": (["keys", "list", "--keys", "keys.sqlite"], ""),
 }

@@ -111,7 +111,8 @@ def step_of(item: Item) -> float | None:
     a step that float32 cannot hold. `array_of` has checked the item."""
     if item.type != INTGEMM8 or len(item.shape) != 2:
         return None
-    step = float(np.float32(1 / _factor(item)))
+    with np.errstate(over="ignore"):
+        step = float(np.float32(1 / _factor(item)))
     return step if step and math.isfinite(step) else None
 
 
