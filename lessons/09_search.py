@@ -240,7 +240,7 @@ for beam, (_, log_p, length, score) in zip(beams, rows, strict=True):
 
 likes, lengths, scores = ([row[number] for row in rows] for number in (1, 2, 3))
 assert likes == sorted(likes)  # the model likes each wider search better
-lesson.expect("what the widest beam gains, nats a sentence", likes[-1] - likes[0], 0.2, 8.0)
+lesson.expect("what the widest beam gains, nats a sentence", likes[-1] - likes[0], 0.28, 8.0)
 lesson.expect(
     "what it loses in length to the shortest other", min(lengths[:-1]) - lengths[-1], 0.03, 0.6
 )

@@ -23,9 +23,8 @@ def test_literals_put_into_everyday_sentences(monkeypatch: pytest.MonkeyPatch) -
     sentences = everyday(root / FILE)
     for kind in KINDS:
         asked = list(with_spans(sentences, kind, 200))
-        kept = share(translator, asked, True)
-        assert kept >= 0.99, kind
-        assert share(translator, asked, False) <= kept - 0.03, kind  # the protection's work
+        assert share(translator, asked, True) >= 0.99, kind
+        assert share(translator, asked, False) <= 0.95, kind
 
 
 def test_a_span_counts_only_to_the_letter(monkeypatch: pytest.MonkeyPatch) -> None:

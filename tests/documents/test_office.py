@@ -40,6 +40,7 @@ BODY = """
 <w:p w:rsidR="00A1"><w:pPr><w:pStyle w:val="Heading1"/></w:pPr><w:r><w:t>The first heading</w:t></w:r></w:p>
 <w:p><w:r w:rsidR="1"><w:rPr><w:lang w:val="en-US"/></w:rPr><w:t xml:space="preserve">I li</w:t></w:r><w:proofErr w:type="spellStart"/><w:r w:rsidR="2"><w:t xml:space="preserve">ke </w:t></w:r><w:r><w:rPr><w:b/></w:rPr><w:t>red</w:t></w:r><w:r><w:t xml:space="preserve"> apples &amp; </w:t></w:r><w:hyperlink r:id="rId9" w:tooltip="a list of pears"><w:r><w:rPr><w:rStyle w:val="Hyperlink"/></w:rPr><w:t>green pears</w:t></w:r></w:hyperlink><w:r><w:footnoteReference w:id="2"/></w:r><w:r><w:t>.</w:t></w:r></w:p>
 <w:p><w:r><w:t xml:space="preserve">Page </w:t></w:r><w:r><w:fldChar w:fldCharType="begin"/></w:r><w:r><w:instrText> PAGE </w:instrText></w:r><w:r><w:fldChar w:fldCharType="separate"/></w:r><w:r><w:t>7</w:t></w:r><w:r><w:fldChar w:fldCharType="end"/></w:r><w:r><w:tab/><w:t>of the book</w:t></w:r></w:p>
+<w:p><w:sdt><w:sdtPr><w:alias w:val="a field"/></w:sdtPr><w:sdtContent><w:r><w:t>in a field</w:t></w:r></w:sdtContent></w:sdt></w:p>
 <w:tbl><w:tblPr/><w:tr><w:tc><w:tcPr/><w:p><w:r><w:t>cell one</w:t></w:r></w:p></w:tc><w:tc><w:p/></w:tc></w:tr></w:tbl>
 <w:p><w:r><w:drawing><wp:inline><wp:docPr id="1" name="Picture 1" descr="a small dog"/><wps:txbx><w:txbxContent><w:p><w:r><w:t>text in a box</w:t></w:r></w:p></w:txbxContent></wps:txbx></wp:inline></w:drawing></w:r></w:p>
 <w:p><w:r><w:t xml:space="preserve">kept </w:t></w:r><w:del w:id="1" w:author="x"><w:r><w:delText>deleted text</w:delText></w:r></w:del><w:ins w:id="2" w:author="x"><w:r><w:t>inserted text</w:t></w:r></w:ins></w:p>
@@ -144,6 +145,8 @@ def test_docx(aloud: Through) -> None:
         ),
         " APPLES &amp; ",
         "<w:instrText> PAGE </w:instrText>",
+        '<w:sdt><w:sdtPr><w:alias w:val="a field"/></w:sdtPr><w:sdtContent><w:r>',
+        ">IN A FIELD<",
         ">CELL ONE<",
         'descr="A SMALL DOG"',
         ">TEXT IN A BOX<",

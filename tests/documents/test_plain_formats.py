@@ -19,7 +19,7 @@ from allyouneed.documents.subtitles import read_srt, read_vtt
 from allyouneed.documents.text import read_text, stream_text
 from allyouneed.documents.wrapping import BREAK, balanced, with_breaks, wrapped
 from allyouneed.errors import AllYouNeedError, DataError
-from allyouneed.translation.markup.nodes import Around
+from allyouneed.translation.markup.nodes import Around, plain
 
 Read = Callable[[bytes], Document]
 Through = Callable[[Read, bytes], bytes]
@@ -250,6 +250,16 @@ def test_a_bar_in_a_cell_stays_in_the_cell(cell: str, expected: str, aloud: Thro
 )
 def test_html_that_stays_as_it_is_in_markdown(source: str, expected: str, aloud: Through) -> None:
     assert aloud(read_markdown, source.encode()).decode() == expected
+
+
+def test_the_model_sees_html_that_stays_as_its_text() -> None:
+    [passage] = read_markdown(b"Press <kbd>Left  Shift</kbd> now.").passages
+    assert plain(passage.nodes) == "Press Left Shift now."
+
+
+def test_each_line_of_a_quotation_keeps_its_mark(aloud: Through) -> None:
+    source = "> One red dog\nruns and two\nbig cats and\n> dogs see it.\n"
+    assert aloud(read_markdown, source.encode()).decode() == source.upper()
 
 
 def test_html_in_markdown_names_its_language() -> None:
@@ -639,6 +649,8 @@ MARKS += [
     "---\n",
     "<http://x>",
     "\t",
+    "<kbd>",
+    "</kbd>",
 ]
 
 

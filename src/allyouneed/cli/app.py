@@ -124,8 +124,8 @@ def run(arguments: list[str], settings: CallSettings) -> int:
 
 
 def import_numpy() -> None:
-    """Imports numpy, without the threads that its BLAS would start on all cores. Translating needs
-    none, and starting them takes a sixth of the processor time of a command with one sentence."""
+    """Imports numpy without starting the threads of its BLAS. Translating does not need them, and
+    to start them takes a sixth of the processor time of a command that translates one sentence."""
     if BLAS_THREADS not in os.environ and "numpy" not in sys.modules:
         os.environ[BLAS_THREADS] = "1"
         try:

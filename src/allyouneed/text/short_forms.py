@@ -37,8 +37,9 @@ def in_full(text: str, languages: tuple[str, str]) -> Iterator[tuple[int, int, s
 def _words(
     form: str, typed: str, before: str, behind: str, language: str
 ) -> tuple[str, bool] | None:
-    """The words that a form stands for, and whether the full stop after it is part of it. `before`
-    and `behind` are the two or three signs around it. None if it is not a short form there."""
+    """The words that the short form `form` stands for, and whether the full stop behind it belongs
+    to it; None if it is no short form at this place. `before` and `behind` are the two or three
+    signs around it."""
     forms = TONGUES[language].short_forms
     in_other_word = _JOINS_BEFORE.search(before) or _JOINS_BEHIND.match(behind)
     if forms is None or in_other_word or (len(form) <= _SHORT and form != typed):

@@ -96,6 +96,7 @@ def word_signals(
 
 
 def _by_word(log_probabilities: Sequence[float], pieces: Sequence[str]) -> list[list[float]]:
+    """The log-probabilities of each word's tokens."""
     words: list[list[float]] = []
     for log_p, piece in zip(log_probabilities, pieces, strict=True):
         if not words or piece[:1].isspace():
@@ -105,8 +106,8 @@ def _by_word(log_probabilities: Sequence[float], pieces: Sequence[str]) -> list[
 
 
 def _as_the_others(words: Sequence[Sequence[float]], numbers: Collection[int]) -> list[float]:
-    """The log-probabilities of all tokens, where each token of the words with these numbers has the
-    mean of the tokens of all other words, or 0 if there are none."""
+    """The log-probabilities of the tokens of all words, one after the other. A token of one of the
+    words with these `numbers` gets the mean of the other words' tokens, or 0 without others."""
     others = [log_p for n, word in enumerate(words) if n not in numbers for log_p in word]
     mean = math.fsum(others) / len(others) if others else 0.0
     return [mean if n in numbers else log_p for n, word in enumerate(words) for log_p in word]
@@ -134,9 +135,10 @@ def sureness(
     them unlikely, but the user wants them, so they count like the other words on average.
     """
     own = len(pieces) - finished  # without the end
-    by_word = _by_word(log_probabilities[:own], pieces[:own])
-    if terms and len(by_word) == len(target.split()):
-        log_probabilities = [*_as_the_others(by_word, terms), *log_probabilities[own:]]
+    if terms:
+        by_word = _by_word(log_probabilities[:own], pieces[:own])
+        if len(by_word) == len(target.split()):
+            log_probabilities = [*_as_the_others(by_word, terms), *log_probabilities[own:]]
     signals = text_signals(log_probabilities, source_ids, target_ids, source, target)
     odds = calibration.text_odds(signals)
     found = word_signals(log_probabilities[:own], pieces[:own], odds)

@@ -161,7 +161,7 @@ class Segment:
 
 
 def _meets(change: tuple[int, int, str], term: FoundTerm) -> bool:
-    """Whether a change of the text is at the place of a term."""
+    """Whether a change (begin, end, new text) touches the characters of a term."""
     begin, end, _ = change
     return begin < term.end and term.begin < end
 

@@ -100,7 +100,7 @@ class TranslatedSegment:
 
 
 def _demanded(segment: Segment, written: str, segmenter: Segmenter) -> set[int]:
-    """The numbers of the words of a translation that terms of the glossary demand."""
+    """The words of the translation `written` that the glossary demands, by their numbers."""
     uses = segment.term_uses(written, segmenter.normaliser) if segment.terms else ()
     spans = [use.target for use in uses if use.target]
     words = enumerate(match.span() for match in re.finditer(r"\S+", written))

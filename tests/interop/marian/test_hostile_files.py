@@ -16,6 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from allyouneed.errors import AllYouNeedError, ConfigError, ModelFolderError
+from allyouneed.interop.marian.binary import INTGEMM8, Item, step_of
 from allyouneed.interop.marian.reading import read_model
 from allyouneed.interop.marian.shortlist import read_binary_shortlist
 
@@ -257,3 +258,11 @@ def test_ids_beyond_the_vocabulary(toys: Any, folder: Make, imported: Import) ->
     }
     with pytest.raises(AllYouNeedError, match=r"lex\.bin is for .* names the target id"):
         imported(folder(files))
+
+
+def test_a_step_that_float32_cannot_hold_is_none_without_a_warning() -> None:
+    def item(factor: float) -> Item:
+        return Item("w", INTGEMM8, (1, 1), memoryview(b"\1" + struct.pack("<f", factor)))
+
+    assert step_of(item(4.0)) == 0.25
+    assert step_of(item(1e-45)) is None

@@ -4,6 +4,7 @@ import pytest
 
 from allyouneed.decoding.options import SamplingOptions
 from allyouneed.errors import UsageError
+from allyouneed.loading import load
 from allyouneed.text.normaliser import AS_TYPED, PlainMarks
 from allyouneed.translation.terms.glossary import Glossary
 from allyouneed.translation.terms.use import uses
@@ -81,3 +82,15 @@ def test_terms_beside_what_is_carried_over(babbler) -> None:
     assert text[slice(*use.source)] == "dog"
     assert one.text[slice(*use.target)] == "Hund"
     assert use.source == (11, 14)
+
+
+def test_a_demanded_word_makes_no_doubt_and_may_be_a_short_form() -> None:
+    translator = load("en-de")
+    one = translator("The bike is red.", terms={"bike": "Wolkenkratzer"})
+    assert "Wolkenkratzer" in one.text
+    assert one.confidence is not None
+    assert one.confidence > 0.5
+    assert not any("little confidence" in note for note in one.notes)
+    short = translator("It weighs approx. 20 kg.", terms={"approx.": "ca."})
+    assert short.text == "Es wiegt ca. 20 kg."
+    assert [use.form for use in short.terms] == ["ca."]

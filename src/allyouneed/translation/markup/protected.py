@@ -38,8 +38,8 @@ _WITH_PERCENT = (
     rf"(?:%%(?!\d%))++(?:%?{_CONVERSION}(?![a-z]))?"
 )
 # A tag that is shown as text, such as "<b>" in a text about HTML. "a <b and c> d", "i<n>0" and
-# "<anna@b.c>" are none: a tag has a known name, an attribute with a value, or a slash. A tag
-# without a space between it and a word, as in "<b>very</b> good", is not protected.
+# "<anna@b.c>" are none: a tag has a known name, an attribute with a value, or a slash. A tag that
+# touches a word, as in "<b>very</b> good", is not protected.
 _ATTRIBUTE = (
     r"""[\w:@.-]{1,40}+(?:=(?:"[^"<>\n]{0,300}+"|'[^'<>\n]{0,300}+'|[^\s"'<>=]{1,300}+))?+"""
 )
